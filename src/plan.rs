@@ -1,0 +1,268 @@
+//! What one arm will do, with every name resolved and every default explicit.
+//!
+//! A plan is data: it is written to `plan.json` before anything starts and, for the same
+//! experiment file and seed, is byte-identical on every machine: no ports, no times, no paths.
+//! The checks read it beside the timeline and read nothing else.
+
+use crate::store::Fence;
+use serde::{Deserialize, Serialize};
+
+/// Version of the plan's format.
+pub const FORMAT: u32 = 1;
+
+/// Name of the arm without any protection removed.
+pub const MAIN_ARM: &str = "main";
+
+/// One arm of one drill, ready to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Format version, [`FORMAT`].
+    pub format: u32,
+    /// Name of the drill: the stem of its file.
+    pub drill: String,
+    /// `main`, or the name of the control.
+    pub arm: String,
+    /// The question that the drill asks, in one sentence.
+    pub summary: String,
+    /// What a lost lock costs.
+    pub class: Class,
+    /// Seed of every random choice of this arm.
+    pub seed: u64,
+    /// The lock under test.
+    pub lock: LockPlan,
+    /// The protected store.
+    pub store: StorePlan,
+    /// The contenders, in the order of the file.
+    pub workers: Vec<WorkerPlan>,
+    /// What is broken on purpose, in the order of the file.
+    pub faults: Vec<FaultPlan>,
+    /// Preconditions that the record must show, or the arm is inconclusive.
+    pub evidence: Vec<Evidence>,
+    /// Checks whose `unknown` or vacuous outcome makes the arm inconclusive.
+    pub required_checks: Vec<String>,
+    /// What this design cannot hold, said beforehand.
+    pub limit: Option<Limit>,
+    /// For a control arm: what was removed and what must go red.
+    pub control: Option<Control>,
+    /// How long any one trigger, and the arm as a whole after its last trigger, may take before
+    /// everything is healed; milliseconds.
+    pub patience_ms: u64,
+    /// Within this time after the granted lease a free lock must reach a waiting contender;
+    /// milliseconds.
+    pub recovery_bound_ms: u64,
+}
+
+/// What a lost lock costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Overlapping belief is a warning and does not decide.
+    Efficiency,
+    /// Overlapping work damages data.
+    Correctness,
+}
+
+/// The lock under test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockPlan {
+    /// Name in the registry of lock back ends.
+    pub backend: String,
+    /// Requested lease, milliseconds, ≥ 1.
+    pub lease_ms: u64,
+    /// Renewal interval, milliseconds, below the lease; none = no automatic renewal.
+    pub renew_ms: Option<u64>,
+    /// A named defect built into the lock on purpose; none = the sound code.
+    pub flaw: Option<String>,
+    /// Key that every worker locks.
+    pub key: String,
+}
+
+/// The protected store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorePlan {
+    /// Name in the registry of stores.
+    pub kind: String,
+    /// How the store compares fencing tokens.
+    pub fence: Fence,
+    /// The store is told the fencing token on entry, before the first write.
+    pub seal: bool,
+    /// One write a fencing token only: accept `fencing > highest`, never `==`.
+    pub once: bool,
+    /// Resource that every worker writes.
+    pub resource: String,
+}
+
+/// One contender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerPlan {
+    /// Name, unique in the drill.
+    pub name: String,
+    /// Event after which it begins; none = at once.
+    pub start: Option<String>,
+    /// What it does, in order.
+    pub script: Vec<Step>,
+}
+
+/// One step of a worker's script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// `<verb>.<n>`, n counting this verb from 1 within the worker; with the worker's name in
+    /// front and `.before`, `.armed` or `.after` behind it names a point.
+    pub name: String,
+    /// What is done.
+    pub action: StepAction,
+}
+
+/// What a step does. Steps do not react to a lost lock unless the script says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum StepAction {
+    /// One attempt to take the lock.
+    Acquire,
+    /// Wait for the lock at most this long.
+    Enter {
+        /// Longest wait, milliseconds.
+        wait_ms: u64,
+    },
+    /// Ask the handle whether it holds (`is_locked`).
+    Check,
+    /// Write to the protected store, based on the last write that this worker read or made.
+    Write,
+    /// Read the protected store.
+    Read,
+    /// Work for this long while holding.
+    Hold {
+        /// Duration of the work, milliseconds.
+        for_ms: u64,
+    },
+    /// Work until an event is on the record.
+    HoldUntil {
+        /// Name of the event.
+        event: String,
+    },
+    /// Renew by hand.
+    Renew,
+    /// Wait until an event is on the record.
+    Await {
+        /// Name of the event.
+        event: String,
+    },
+    /// Give the lock back.
+    Release,
+    /// Leave the script if the handle has said that the lock is lost.
+    StopIfLost,
+}
+
+impl StepAction {
+    /// The word that starts the step in a script.
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            StepAction::Acquire => "acquire",
+            StepAction::Enter { .. } => "enter",
+            StepAction::Check => "check",
+            StepAction::Write => "write",
+            StepAction::Read => "read",
+            StepAction::Hold { .. } | StepAction::HoldUntil { .. } => "hold",
+            StepAction::Renew => "renew",
+            StepAction::Await { .. } => "await",
+            StepAction::Release => "release",
+            StepAction::StopIfLost => "stop_if_lost",
+        }
+    }
+}
+
+/// One fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultPlan {
+    /// Name, unique in the drill.
+    pub name: String,
+    /// Name in the registry of faults.
+    pub kind: String,
+    /// Whom it hits.
+    pub target: Target,
+    /// Event at which it begins.
+    pub when: String,
+    /// What ends it.
+    pub heal: Heal,
+}
+
+/// Whom a fault hits; resolved once, at onset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// The worker of the one unexpired grant, by the server's truth.
+    Holder,
+    /// This worker.
+    Worker(String),
+}
+
+/// What ends a fault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Heal {
+    /// An event on the record.
+    After(String),
+    /// Time since the proven onset, milliseconds.
+    For(u64),
+}
+
+/// One precondition that the record must show. Preconditions never speak of results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Evidence {
+    /// `W lease ended while F`: by the server's truth, a lease of W ended inside F's window.
+    LeaseEnded {
+        /// Whose lease.
+        worker: String,
+        /// The fault.
+        fault: String,
+    },
+    /// `W granted while F`: by the server's truth, W was granted inside F's window.
+    Granted {
+        /// Who was granted.
+        worker: String,
+        /// The fault.
+        fault: String,
+    },
+    /// `W.write.N reached the store after V.write.M`: by the store's log, accepted or not.
+    ReachedAfter {
+        /// The later write, `worker.write.n`.
+        late: String,
+        /// The earlier write, `worker.write.n`.
+        early: String,
+    },
+}
+
+/// What this design cannot hold, said before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Checks that must come out violated.
+    pub checks: Vec<String>,
+    /// Why this design cannot hold them, in one sentence.
+    pub why: String,
+}
+
+/// What a control removes and what must then go red.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Control {
+    /// The one path of the plan that differs from the main arm, e.g. `store.fence`.
+    pub path: String,
+    /// Its value in the main arm, as JSON.
+    pub from: serde_json::Value,
+    /// Its value in this arm, as JSON.
+    pub to: serde_json::Value,
+    /// The check that must be violated.
+    pub check: String,
+    /// The worker or fault that must be its witness.
+    pub by: String,
+    /// Checks that may be violated too.
+    pub also: Vec<String>,
+}

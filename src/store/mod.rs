@@ -1,0 +1,149 @@
+//! Protected stores: what the lock is for.
+//!
+//! A store takes a write only if its fencing token is not older than the newest it has seen:
+//! accepted if `fencing > highest`, or `fencing == highest` and the same grant. Every attempt,
+//! rejected ones too, is logged by the store in its own order, in the same transaction. `racy`
+//! and `off` are known to be bad and exist to show what goes wrong. A store is never the
+//! instance that the lock uses.
+//!
+//! How to add one: a file with a type that implements [`ProtectedStore`] and a `KIND`, and its
+//! line in [`ALL`].
+
+use crate::ids::{FencingToken, GrantId};
+use serde::{Deserialize, Serialize};
+
+/// How a store compares fencing tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fence {
+    /// Compare and write in one atomic step: the sound way.
+    Atomic,
+    /// Read, compare in the client, then write: known to be bad.
+    Racy,
+    /// No comparison at all: known to be bad.
+    Off,
+}
+
+/// What a store is opened with. Goes from the lab to the worker; holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreSpec {
+    /// Name in [`ALL`].
+    pub kind: String,
+    /// How fencing tokens are compared.
+    pub fence: Fence,
+    /// Accept `fencing > highest` only, never `==`: for one-shot jobs.
+    pub once: bool,
+    /// Where it is: a file path or a URL without credentials.
+    pub location: String,
+    /// `CLOCK_MONOTONIC` of lab time 0, ns: the log's times count from here.
+    pub lab_zero_ns: u64,
+}
+
+/// One write or seal as it is put to the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Resource.
+    pub resource: String,
+    /// `<worker>.write.<n>` or `<worker>.seal.<n>`; unique.
+    pub write: String,
+    /// The write that the writer had read before.
+    pub based_on: Option<String>,
+    /// The grant that it claims; none if the writer has none.
+    pub grant: Option<GrantId>,
+    /// The fencing token that it presents; none if its lock gives none.
+    pub fencing: Option<FencingToken>,
+}
+
+/// What the store answered. Unknown is never told as accepted or rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreAnswer {
+    /// Written (or, for a seal, the mark is raised).
+    Accepted,
+    /// Refused, nothing changed but the log.
+    Rejected {
+        /// The highest fencing token that the store knows.
+        highest: Option<FencingToken>,
+    },
+    /// Definitely not done: the store said so before anything changed (busy, unreachable).
+    Failed(String),
+    /// May or may not have been done.
+    Unknown(String),
+}
+
+/// One line of the store's own log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// Place in the store's order, from 1, without gaps.
+    pub n: u64,
+    /// A seal, not a write.
+    pub seal: bool,
+    /// What was put to the store.
+    pub attempt: Attempt,
+    /// Accepted or not.
+    pub accepted: bool,
+    /// Highest fencing token known before this attempt.
+    pub highest: Option<FencingToken>,
+    /// Lab time at which it was applied, ns.
+    pub applied_ns: u64,
+}
+
+/// What a resource holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The write whose value stands, none if never written.
+    pub write: Option<String>,
+    /// Highest fencing token accepted.
+    pub highest: Option<FencingToken>,
+}
+
+/// A store could not be opened or read.
+#[derive(Debug, thiserror::Error)]
+#[error("store `{location}`: {message}")]
+pub struct StoreError {
+    /// Where it is.
+    pub location: String,
+    /// What went wrong.
+    pub message: String,
+}
+
+/// Called at the last moment before the store is changed: for `atomic` and `off` just before the
+/// one statement leaves, for `racy` between its read and its write. May block; never called
+/// inside a transaction that would block other writers.
+pub type Armed<'a> = &'a (dyn Fn() + Send + Sync);
+
+/// What every store does.
+#[async_trait::async_trait]
+pub trait ProtectedStore: Send {
+    /// Writes, if the fencing token allows it.
+    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer;
+
+    /// Raises the mark on entry, so that an older holder is refused before the first write.
+    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer;
+
+    /// What a resource holds now.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    async fn read(&mut self, resource: &str) -> Result<Standing, StoreError>;
+
+    /// Every attempt so far, in the store's order.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    async fn log(&mut self) -> Result<Vec<Logged>, StoreError>;
+}
+
+/// One entry of the registry.
+pub struct StoreKind {
+    /// Name in experiment files.
+    pub name: &'static str,
+    /// One line for `list stores`.
+    pub summary: &'static str,
+    /// Creates what the store needs (tables) before the first worker opens it, then opens it.
+    pub create: fn(&StoreSpec) -> Result<Box<dyn ProtectedStore>, StoreError>,
+    /// Opens an existing store.
+    pub open: fn(&StoreSpec) -> Result<Box<dyn ProtectedStore>, StoreError>,
+}
+
+/// Every store.
+pub const ALL: &[StoreKind] = &[];

@@ -1,0 +1,484 @@
+//! One line of a timeline.
+//!
+//! A timeline is JSON lines. Each has `seq` (arrival order, from 0, without gaps; never evidence
+//! of order), `at` (lab time: nanoseconds of `CLOCK_MONOTONIC` since the arm began, taken by the
+//! process that the event speaks of), `by` (who says so) and `event`. The first line is
+//! [`Event::Start`]; a complete record ends in [`Event::End`].
+//!
+//! Raw owner tokens, passwords and credentials never appear here.
+
+use crate::ids::{FencingToken, GrantId, OwnerDigest};
+use serde::{Deserialize, Serialize};
+
+/// Version of the timeline's format. A reader refuses a newer one.
+pub const FORMAT: u32 = 1;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// Arrival order at the recorder, from 0, without gaps.
+    pub seq: u64,
+    /// Lab time in nanoseconds since the arm began.
+    pub at: u64,
+    /// Who says so.
+    pub by: By,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Who an event comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The lab itself.
+    Lab,
+    /// A worker process, by name.
+    Worker(String),
+    /// The observer of a lock server, by the server's name.
+    Server(String),
+    /// The protected store's own log.
+    Store,
+}
+
+/// What happened. A closed set, matched exhaustively; a new fault never adds a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// First line: what this record is about.
+    Start {
+        /// Format version, [`FORMAT`].
+        format: u32,
+        /// Drill name.
+        drill: String,
+        /// Arm name.
+        arm: String,
+        /// Run id, the name of the run directory.
+        run: String,
+        /// `namespace` or `guard`.
+        isolation: String,
+    },
+    /// The arm reached a named phase: `servers`, `workers`, `drill`, `settle`, `collect`, `stop`.
+    Phase {
+        /// Its name.
+        name: String,
+    },
+    /// A worker process exists.
+    WorkerStarted {
+        /// Its name.
+        worker: String,
+        /// Its process id, also its process group.
+        pid: i32,
+        /// Start time in clock ticks since boot (field 22 of /proc/PID/stat): with the pid, an
+        /// identity that is not reused.
+        start_ticks: u64,
+    },
+    /// A worker process is gone.
+    WorkerExited {
+        /// Its name.
+        worker: String,
+        /// Exit code, if it exited by itself.
+        code: Option<i32>,
+        /// Signal that killed it, if one did.
+        signal: Option<i32>,
+    },
+    /// The kernel told the worker's parent that the worker was stopped or continued.
+    ChildSignal {
+        /// The worker.
+        worker: String,
+        /// What the kernel said.
+        change: ChildChange,
+    },
+    /// A worker is about to begin an operation; flushed before any request leaves.
+    Invoke {
+        /// Operation number, unique within the worker.
+        op: u64,
+        /// The script step it belongs to (`write.2`); none for the lock's own renewals.
+        step: Option<String>,
+        /// What is asked.
+        call: Call,
+    },
+    /// The operation returned.
+    Return {
+        /// Operation number of the `invoke`.
+        op: u64,
+        /// `ok` took effect, `fail` definitely did not, `info` unknown.
+        outcome: Outcome,
+        /// What was answered.
+        answer: Answer,
+    },
+    /// The handle told its owner that the lock is lost.
+    Lost {
+        /// The grant.
+        grant: GrantId,
+        /// Why.
+        reason: String,
+        /// The handle's own deadline for this grant, lab time, ns.
+        deadline: u64,
+    },
+    /// A worker stands at a point of its script.
+    Point {
+        /// `<worker>.<verb>.<n>.<before|armed|after>`, or `<worker>.start`.
+        point: String,
+        /// It waits for a byte from the lab before it goes on.
+        waits: bool,
+    },
+    /// A waiting worker has read its byte and goes on.
+    Resumed {
+        /// The point.
+        point: String,
+    },
+    /// The lab wrote the byte that lets a worker go on.
+    Go {
+        /// The worker.
+        worker: String,
+        /// The point.
+        point: String,
+    },
+    /// A fault was injected.
+    FaultOnset {
+        /// Its name in the plan.
+        fault: String,
+        /// Kind in the registry.
+        kind: String,
+        /// The worker it hit, if it hit one.
+        worker: Option<String>,
+        /// The grant that made this worker the target, if the target was `holder`.
+        grant: Option<GrantId>,
+        /// The trigger that was awaited.
+        trigger: String,
+        /// Lab time just before the injecting call, ns.
+        began: u64,
+        /// Lab time at which the effect was first seen in full, ns.
+        effective: u64,
+    },
+    /// The lab began to undo a fault.
+    FaultHeal {
+        /// Its name.
+        fault: String,
+        /// What made the lab heal: the heal's own event or time, or `patience` or `interrupt`.
+        cause: String,
+        /// Lab time just before the healing call, ns.
+        began: u64,
+        /// Lab time at which the removal was seen by its effect, ns; none = it was not seen.
+        removed: Option<u64>,
+    },
+    /// A fault of the plan could not be injected.
+    FaultNotInjected {
+        /// Its name.
+        fault: String,
+        /// Why not.
+        why: String,
+    },
+    /// What the kernel said of every thread of a target at one moment.
+    Look {
+        /// The fault this look proves or refutes.
+        fault: String,
+        /// `stopped` (after onset), `go` (after the byte was written), `heal` (just before the
+        /// heal), `healed` (after it).
+        moment: String,
+        /// Every thread of every process of the target's group.
+        threads: Vec<ThreadLook>,
+    },
+    /// A trigger or await was not satisfied in time.
+    PatienceEnded {
+        /// What was awaited.
+        awaited: String,
+        /// By whom: a fault, a worker, or `drill`.
+        by: String,
+    },
+    /// The observer follows this server without a gap from here on.
+    ObserverSynced {
+        /// Server name.
+        server: String,
+    },
+    /// The observer lost its place: effects may be missing around here.
+    ObserverGap {
+        /// Server name.
+        server: String,
+        /// Why.
+        why: String,
+    },
+    /// The server's own truth: one effect, in the server's order.
+    Effect {
+        /// Server name.
+        server: String,
+        /// Position in the server's order, from 0, without gaps.
+        pos: u64,
+        /// Key without the lab's prefix.
+        key: String,
+        /// What changed.
+        change: Change,
+    },
+    /// The server's clock read between two readings of the lab's.
+    ClockSample {
+        /// Server name.
+        server: String,
+        /// Lab time before the question, ns.
+        before: u64,
+        /// Lab time after the answer, ns.
+        after: u64,
+        /// The server's wall clock, microseconds since the Unix epoch.
+        server_us: u64,
+    },
+    /// One attempt in the store's own log, rejected ones too, in the store's own order.
+    StoreAttempt {
+        /// Place in the store's order, from 1, without gaps.
+        n: u64,
+        /// Resource.
+        resource: String,
+        /// Write or seal.
+        kind: AttemptKind,
+        /// The write's id, `<worker>.write.<n>`; for a seal `<worker>.seal.<n>`.
+        write: String,
+        /// The write that the writer had read before, if any.
+        based_on: Option<String>,
+        /// The grant it claims; none if the writer had none.
+        grant: Option<GrantId>,
+        /// The fencing token it presented.
+        fencing: Option<FencingToken>,
+        /// Accepted or not.
+        accepted: bool,
+        /// Highest fencing token that the store knew before this attempt.
+        highest: Option<FencingToken>,
+        /// Lab time at which the store applied it, ns, by the clock of the process that ran the
+        /// statement.
+        applied: u64,
+    },
+    /// What the store holds at the end.
+    FinalValue {
+        /// Resource.
+        resource: String,
+        /// Write id whose value stands, none if never written.
+        write: Option<String>,
+        /// Highest fencing token accepted.
+        highest: Option<FencingToken>,
+    },
+    /// What the lock service holds at the end for one key.
+    FinalKey {
+        /// Server name.
+        server: String,
+        /// Key without the lab's prefix.
+        key: String,
+        /// Owner digest if the key exists.
+        owner: Option<OwnerDigest>,
+        /// Remaining lease, milliseconds; none = no key, or a key without a lease.
+        remaining_ms: Option<u64>,
+        /// The key exists.
+        exists: bool,
+    },
+    /// The host kept the lab from running for this long: measured by a thread that only sleeps.
+    Stall {
+        /// Lab time at which it should have woken, ns.
+        from: u64,
+        /// Lab time at which it did, ns.
+        to: u64,
+    },
+    /// What was left after the end: must be empty.
+    Sweep {
+        /// Processes, folders, rules.
+        left: Vec<String>,
+    },
+    /// Something worth telling the reader that no check reads.
+    Note {
+        /// The text.
+        text: String,
+    },
+    /// Last line.
+    End {
+        /// `complete`, `interrupted`, `patience`, or `error: …`.
+        reason: String,
+    },
+}
+
+/// What the kernel told a parent of its child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildChange {
+    /// Stopped by a signal.
+    Stopped,
+    /// Continued by SIGCONT.
+    Continued,
+}
+
+/// What an operation asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Call {
+    /// Script step: one attempt.
+    Acquire,
+    /// Script step: wait for the lock.
+    Enter {
+        /// Longest wait, milliseconds.
+        wait_ms: u64,
+    },
+    /// One acquire command on the wire, inside an `acquire` or `enter`.
+    Attempt {
+        /// Identity of the attempt, and of the grant it may become.
+        grant: GrantId,
+        /// Digest of its owner token.
+        owner: OwnerDigest,
+    },
+    /// One renewal command on the wire.
+    Renew {
+        /// Whose lease.
+        grant: GrantId,
+        /// By the renewal task, not by a script step.
+        auto: bool,
+    },
+    /// One release command on the wire.
+    Release {
+        /// Which grant.
+        grant: GrantId,
+    },
+    /// `is_locked` was asked.
+    Check {
+        /// Which grant; none if the worker has no handle.
+        grant: Option<GrantId>,
+    },
+    /// A write to the protected store.
+    Write {
+        /// Its id, `<worker>.write.<n>`.
+        write: String,
+        /// The write that the writer had read before.
+        based_on: Option<String>,
+        /// The grant it claims.
+        grant: Option<GrantId>,
+        /// The fencing token it presents.
+        fencing: Option<FencingToken>,
+    },
+    /// The store is told the fencing token on entry.
+    Seal {
+        /// The grant.
+        grant: GrantId,
+        /// Its fencing token.
+        fencing: Option<FencingToken>,
+    },
+    /// A read of the protected store.
+    Read,
+    /// Work.
+    Hold,
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It took effect, or the question was answered.
+    Ok,
+    /// It definitely had no effect.
+    Fail,
+    /// Unknown.
+    Info,
+}
+
+/// What an operation answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Answer {
+    /// The lock was granted.
+    Granted {
+        /// The grant.
+        grant: GrantId,
+        /// Its fencing token, where the back end gives one.
+        fencing: Option<FencingToken>,
+        /// The lease that the server gave, milliseconds.
+        lease_ms: u64,
+    },
+    /// Somebody else holds it.
+    Busy,
+    /// The lease was extended.
+    Renewed,
+    /// The lock is lost.
+    Lost {
+        /// Why.
+        reason: String,
+    },
+    /// The lock was given back.
+    Released,
+    /// There was nothing of ours to give back.
+    AlreadyLost,
+    /// Answer of `is_locked`.
+    Locked {
+        /// The handle says that it holds.
+        locked: bool,
+    },
+    /// The store took the write.
+    Accepted,
+    /// The store refused the write.
+    Rejected {
+        /// The highest fencing token it knows.
+        highest: Option<FencingToken>,
+    },
+    /// What the store holds.
+    Value {
+        /// Write id whose value stands.
+        write: Option<String>,
+    },
+    /// Done, with nothing to tell.
+    Done,
+    /// The wait ended without the lock.
+    TimedOut,
+    /// An error, in words.
+    Error {
+        /// The message; no secrets.
+        message: String,
+    },
+}
+
+/// One change of a lock key or its counter, as the server applied it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Change {
+    /// The key was set: a grant, or an overwrite.
+    Set {
+        /// Digest of the owner token in the value.
+        owner: OwnerDigest,
+        /// Fencing token in the value, where the back end keeps it there.
+        fencing: Option<FencingToken>,
+        /// Absolute deadline by the server's wall clock, milliseconds; none = no lease.
+        until_ms: Option<u64>,
+    },
+    /// The key's deadline was moved.
+    Extended {
+        /// New absolute deadline by the server's wall clock, milliseconds; none = lease removed.
+        until_ms: Option<u64>,
+    },
+    /// The key was deleted: by a command or because it had expired.
+    Deleted,
+    /// Everything was deleted.
+    Flushed,
+    /// The fencing counter changed.
+    Counter {
+        /// Its new value, where the stream tells it.
+        value: Option<u64>,
+    },
+}
+
+/// What an attempt in the store's log is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptKind {
+    /// A write of business data.
+    Write,
+    /// A raise of the mark on entry.
+    Seal,
+}
+
+/// What the kernel said of one thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadLook {
+    /// Process.
+    pub pid: i32,
+    /// Start time of the process in clock ticks since boot.
+    pub start_ticks: u64,
+    /// Thread.
+    pub tid: i32,
+    /// State letter of /proc/PID/task/TID/stat; `T` = stopped.
+    pub state: char,
+    /// Time on a processor so far, ns (/proc/PID/task/TID/schedstat).
+    pub run_ns: u64,
+    /// Context switches so far, voluntary and not (/proc/PID/task/TID/status).
+    pub switches: u64,
+}

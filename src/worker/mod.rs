@@ -1,0 +1,1 @@
+//! `lockdrill worker`: one process that contends for the lock and writes to the store.
