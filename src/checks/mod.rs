@@ -31,3 +31,15 @@ pub struct Finding {
     /// Nothing on the record could have violated it.
     pub vacuous: bool,
 }
+
+/// One property. Pure: it sees the history and nothing else, and never the name of a flaw.
+pub trait Check: Sync {
+    /// Name in experiment files and reports; states the good property.
+    fn name(&self) -> &'static str;
+
+    /// The property in one sentence, for `list checks` and reports.
+    fn claim(&self) -> &'static str;
+}
+
+/// Every check, in the order of reports.
+pub const ALL: &[&dyn Check] = &[];
