@@ -1,3 +1,9 @@
 //! The only place that touches the world: processes, signals, servers, namespaces, folders.
 
 pub mod action;
+pub mod guard;
+pub mod isolation;
+pub mod ledger;
+pub mod process;
+pub mod procfs;
+pub mod sweep;
