@@ -4,3 +4,4 @@ pub mod action;
 pub mod error;
 pub mod look;
 pub mod redis;
+pub mod stop;
