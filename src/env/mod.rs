@@ -1,9 +1,13 @@
 //! The only place that touches the world: processes, signals, servers, namespaces, folders.
 
 pub mod action;
+pub mod error;
 pub mod guard;
 pub mod isolation;
 pub mod ledger;
+pub mod look;
 pub mod process;
 pub mod procfs;
+pub mod redis;
+pub mod stop;
 pub mod sweep;
