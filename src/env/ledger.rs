@@ -38,7 +38,7 @@ pub enum Entry {
         role: Role,
         /// Who it is, as seen from where the line was written.
         identity: Identity,
-        /// Its process group and all further processes of it belong to the arm.
+        /// Its process group. Where it is the leader, the whole group belongs to the arm.
         group: i32,
         /// Its session.
         session: i32,

@@ -138,11 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_is_seen_while_it_listens() {
+    fn a_listener_is_seen_and_a_connection_is_not() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         assert!(listening_ports().unwrap().contains(&port));
-        drop(listener);
-        assert!(!listening_ports().unwrap().contains(&port));
+        let connected = "0: 0100007F:18EB 0100007F:C350 01 00000000:00000000 00:00000000";
+        assert_eq!(listening_port(connected), None);
+        assert_eq!(
+            listening_port(&connected.replace(" 01 ", " 0A ")),
+            Some(6379)
+        );
     }
 }

@@ -214,7 +214,8 @@ fn recorded(us: &Identity, process: &Stat, entry: &Entry) -> Option<Role> {
     };
     let here = identity.boot_id == us.boot_id && identity.pid_ns == us.pid_ns;
     let itself = process.pid == identity.pid && process.start_ticks == identity.start_ticks;
-    let of_its_group = process.group == *group
+    let of_its_group = identity.pid == *group
+        && process.group == *group
         && process.session == *session
         && process.pid != *group
         && process.start_ticks >= identity.start_ticks;

@@ -82,10 +82,10 @@ fn start(order: &Order) -> io::Result<i32> {
     nix::unistd::dup2_stderr(&log)?;
     let ledger = Ledger::open(&order.state)?;
     block_signals()?;
+    lead_session()?;
     match order.mode {
         Mode::Namespace => namespace::run(order, ledger),
         Mode::Guard => {
-            lead_session()?;
             prctl::set_child_subreaper(true)?;
             announce(&ledger, "guard", Role::Guard, Identity::me()?)?;
             let code = server::serve(order, ledger);
