@@ -1,5 +1,6 @@
 //! Several real processes write to one store at once: the log has no gaps, the accepted writes
 //! form one chain, and the mark only rises.
+#![allow(clippy::unwrap_used)]
 
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{self, Attempt, Fence, Logged, ProtectedStore, StoreAnswer, StoreSpec};
@@ -33,6 +34,7 @@ fn writer_process() {
     };
     let (writer, location) = role.split_once(' ').unwrap();
     let mut store = (store::find("sqlite").unwrap().open)(&spec(location)).unwrap();
+    wait_for_all(location, writer);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();

@@ -1,4 +1,5 @@
 //! What a worker does with its script and what it says while it does it.
+#![allow(clippy::unwrap_used)]
 
 mod support {
     pub mod played_director;

@@ -7,6 +7,7 @@ use lockdrill::store::{self, Fence, Logged, StoreSpec};
 use lockdrill::timeline::event::Event;
 use lockdrill::worker::{LockSpec, WorkerLine, WorkerSpec};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
@@ -114,7 +115,7 @@ impl Played {
             .arg(file)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(&stderr).unwrap())
+            .stderr(File::create(&stderr).unwrap())
             .process_group(0)
             .spawn()
             .unwrap();
@@ -189,12 +190,24 @@ impl Played {
 
     /// Closes the lab's end of the go pipe.
     pub fn close_go(&mut self) {
+        let theirs = self.open_end(0);
         self.go = None;
+        until_closed(&theirs);
     }
 
     /// Closes the lab's end of the event pipe.
     pub fn close_events(&mut self) {
+        let theirs = self.open_end(1);
         self.out = None;
+        until_closed(&theirs);
+    }
+
+    /// A second handle on the worker's end of a pipe.
+    fn open_end(&self, number: u8) -> File {
+        let path = format!("/proc/{}/fd/{number}", self.child.id());
+        let mut how = File::options();
+        how.read(number == 0).write(number == 1);
+        how.open(path).unwrap()
     }
 
     /// Reads the rest and waits for the end.
@@ -224,6 +237,14 @@ impl Drop for Played {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Waits until nobody holds the other end: a child that another test is starting inherits every
+/// end of this process for the moment between fork and exec.
+fn until_closed(worker_end: &File) {
+    let mut ends = [PollFd::new(worker_end.as_fd(), PollFlags::empty())];
+    let wait = PollTimeout::try_from(PATIENCE).unwrap();
+    assert_eq!(poll(&mut ends, wait).unwrap(), 1, "still open");
 }
 
 /// A worker that starts at once.
