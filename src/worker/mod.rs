@@ -76,10 +76,11 @@ pub fn run(spec: &WorkerSpec) -> Exit {
     let record = Arc::new(record::Record::new(spec.lab_zero_ns));
     lab::watch();
     match perform(spec, plan, &record) {
-        Ok(()) => Exit::Ok,
+        Ok(exit) => exit,
         Err(message) => {
             tracing::error!(%message, "cannot work");
-            record.tell(Event::Note { text: message });
+            let text = record::short(&message);
+            record.tell(Event::Note { text });
             Exit::Environment
         }
     }
@@ -106,7 +107,7 @@ fn perform(
     spec: &WorkerSpec,
     plan: &WorkerPlan,
     record: &Arc<record::Record>,
-) -> Result<(), String> {
+) -> Result<Exit, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -127,7 +128,7 @@ fn perform(
         let script = thread
             .spawn_scoped(scope, || script.play())
             .map_err(|error| format!("no thread: {error}"))?;
-        script.join().map_err(|_| "the script panicked".to_owned())
+        Ok(script.join().map_or(Exit::Bug, |()| Exit::Ok))
     })
 }
 

@@ -8,9 +8,9 @@ use crate::timeline::event::{Answer, Call, Event, Outcome};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Longest text of an error or a reason, in characters; one character is at most 12 bytes of
-/// JSON, and a line must stay below 4096.
-const TEXT_MAX: usize = 240;
+/// Longest text of an error or a reason, in characters. One character is at most six bytes of
+/// JSON, and with two names of 64 bytes beside it a line stays below 4096.
+const TEXT_MAX: usize = 400;
 
 /// The worker's side of the record.
 #[derive(Debug)]
@@ -227,4 +227,48 @@ fn shortened(answer: Answer) -> Answer {
 /// A text that fits into a line whatever it holds.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(TEXT_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_text_fits_into_one_write() {
+        let message = "\u{1}".repeat(100_000);
+        let event = Event::Return {
+            op: u64::MAX,
+            outcome: Outcome::Info,
+            answer: shortened(Answer::Error { message }),
+        };
+        let line = serde_json::to_string(&WorkerLine {
+            at: u64::MAX,
+            event,
+        });
+        assert!(line.unwrap().len() < 4096);
+    }
+
+    #[test]
+    fn unknown_is_told_as_neither_success_nor_failure() {
+        let grant = GrantId("a.1".to_owned());
+        let outcome = |reply| meaning(&grant, reply).0;
+        assert_eq!(outcome(Reply::Unknown(String::new())), Outcome::Info);
+        assert_eq!(outcome(Reply::Failed(String::new())), Outcome::Fail);
+        assert_eq!(outcome(Reply::Busy), Outcome::Fail);
+        assert_eq!(outcome(Reply::AlreadyLost), Outcome::Fail);
+        assert_eq!(outcome(Reply::Released), Outcome::Ok);
+    }
+
+    #[test]
+    fn a_deadline_of_the_lock_core_becomes_lab_time() {
+        let zero_ns = monotonic_ns();
+        let record = Record::new(zero_ns);
+        let before = monotonic_ns();
+        let lab_ns = record.lab_time(boottime_ns());
+        let after = monotonic_ns();
+        // The two clocks are read one after the other; that is all the difference there is.
+        let slack_ns = 50_000_000;
+        assert!(lab_ns + slack_ns >= before - zero_ns);
+        assert!(lab_ns <= after - zero_ns + slack_ns);
+    }
 }
