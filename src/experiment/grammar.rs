@@ -47,7 +47,7 @@ pub(super) struct Names {
 
 const CHECKS: Names = Names {
     noun: "check",
-    all: registry::checks,
+    all: registry::check_names,
 };
 
 const fn need(name: &'static str, shape: Shape, about: &'static str) -> Key {
@@ -79,7 +79,7 @@ pub(super) const ROOT: &[Key] = &[
         "class",
         Shape::OneOf(Names {
             noun: "class",
-            all: registry::classes,
+            all: registry::class_names,
         }),
         "what a lost lock costs: work done twice (efficiency) or damaged data (correctness)",
     ),
@@ -118,7 +118,7 @@ const LOCK: &[Key] = &[
         "backend",
         Shape::OneOf(Names {
             noun: "lock",
-            all: registry::locks,
+            all: registry::lock_names,
         }),
         "see `lockdrill list locks`",
     ),
@@ -136,7 +136,7 @@ const LOCK: &[Key] = &[
         "flaw",
         Shape::OneOf(Names {
             noun: "flaw",
-            all: registry::flaws,
+            all: registry::flaw_names,
         }),
         "a named defect built in on purpose; see `lockdrill list flaws`",
     ),
@@ -148,7 +148,7 @@ const STORE: &[Key] = &[
         "kind",
         Shape::OneOf(Names {
             noun: "store",
-            all: registry::stores,
+            all: registry::store_names,
         }),
         "see `lockdrill list stores`",
     ),
@@ -156,7 +156,7 @@ const STORE: &[Key] = &[
         "fence",
         Shape::OneOf(Names {
             noun: "fence",
-            all: registry::fences,
+            all: registry::fence_names,
         }),
         "how fencing tokens are compared: atomic is sound; racy and off are known to be bad",
     ),
@@ -187,7 +187,7 @@ const FAULT: &[Key] = &[
         "kind",
         Shape::OneOf(Names {
             noun: "fault",
-            all: registry::faults,
+            all: registry::fault_names,
         }),
         "see `lockdrill list faults`",
     ),

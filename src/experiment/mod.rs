@@ -31,6 +31,7 @@ mod tree;
 mod waits;
 
 pub use refused::Refused;
+pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
 pub use schema::schema;
 
 /// What to load.

@@ -38,6 +38,9 @@ pub(super) fn main_arm(
     let store = store(reading, &root);
     let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
     let cast = cast::read(reading, &root, lease_ms);
+    if let Some(lock) = &lock {
+        can_meet(reading, &root, lock, cast.worker_names.len());
+    }
     waits::check(reading, &cast);
     let evidence = evidence::read(reading, &root, &cast);
     let limit = limit(reading, &root);
@@ -106,6 +109,9 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let renew = section.duration(reading, "renew");
     let flaw = section.one_of(reading, "flaw");
     let key = key(reading, &section, "key");
+    if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
+        flaw_fits(reading, backend, flaw);
+    }
     let lease = lease.filter(|lease| {
         if lease.value == 0 {
             reading.hinted(&lease.at, "a lease of 0 is no lease", "at least `1ms`");
@@ -124,6 +130,28 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
         flaw: flaw.map(|flaw| flaw.value.to_owned()),
         key,
     })
+}
+
+fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers: usize) {
+    let backend = &lock.backend;
+    if workers > 1 && registry::within_one_process(backend) {
+        let at = root
+            .table(reading, "lock")
+            .map(|section| section.place("backend"));
+        let message = format!("the lock `{backend}` exists within one process only");
+        let hint = "each worker is a process of its own: they would never meet";
+        reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
+    }
+}
+
+fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {
+    let fits = registry::backends_with(flaw.value);
+    if !fits.contains(&backend.value) {
+        let (flawed, lock) = (flaw.value, backend.value);
+        let message = format!("the lock `{lock}` cannot be given the flaw `{flawed}`");
+        let hint = format!("it fits `{}`", fits.join("`, `"));
+        reading.hinted(&flaw.at, message, hint);
+    }
 }
 
 fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
@@ -184,7 +212,7 @@ fn owned(names: &[Spot<&'static str>]) -> Vec<String> {
 fn required_checks(reading: &mut Reading, root: &Section<'_>) -> Vec<String> {
     let section = root.table(reading, "checks");
     let optional = section.map_or_else(Vec::new, |section| section.list_of(reading, "optional"));
-    let all = registry::checks().into_iter();
+    let all = registry::check_names().into_iter();
     let required = all.filter(|check| !optional.iter().any(|name| name.value == *check));
     required.map(str::to_owned).collect()
 }

@@ -51,7 +51,9 @@ impl Reading {
         typed: &str,
         names: impl IntoIterator<Item = &'n str>,
     ) {
-        let hint = did_you_mean(typed, names);
+        // Looking for the nearest name is the only costly part of telling a problem.
+        let told = !self.problems.is_full();
+        let hint = told.then(|| did_you_mean(typed, names)).flatten();
         self.problems.hinted(&self.sources, at, message, hint);
     }
 }
@@ -100,9 +102,6 @@ impl<'t> Section<'t> {
         keys: &'static [Key],
     ) -> Self {
         for entry in &table.0 {
-            if reading.problems.is_full() {
-                break;
-            }
             if !keys.iter().any(|key| key.name == entry.key) {
                 let message = format!("unknown key {} in {label}", quote(&entry.key));
                 let names = keys.iter().map(|key| key.name);
