@@ -7,10 +7,13 @@
 //! instance that the lock uses.
 //!
 //! How to add one: a file with a type that implements [`ProtectedStore`] and a `KIND`, and its
-//! line in [`ALL`].
+//! two lines here.
 
 use crate::ids::{FencingToken, GrantId};
 use serde::{Deserialize, Serialize};
+
+pub mod rule;
+pub mod sqlite;
 
 /// How a store compares fencing tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,7 @@ pub enum Fence {
 
 /// What a store is opened with. Goes from the lab to the worker; holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StoreSpec {
     /// Name in [`ALL`].
     pub kind: String,
@@ -146,4 +150,9 @@ pub struct StoreKind {
 }
 
 /// Every store.
-pub const ALL: &[StoreKind] = &[];
+pub const ALL: &[&StoreKind] = &[&sqlite::KIND];
+
+/// The store of this name.
+pub fn find(name: &str) -> Option<&'static StoreKind> {
+    ALL.iter().copied().find(|kind| kind.name == name)
+}

@@ -1,0 +1,182 @@
+//! Runs the observer: one connection that follows the replication stream, one that asks the
+//! clock, writes marks and reads what is left. All over the server's own address, never through
+//! a path that a fault may touch.
+
+use super::tap::{MARK, Seen, Tap};
+use crate::clock::monotonic_ns;
+use crate::env::error::EnvError;
+use crate::ids::OwnerDigest;
+use crate::timeline::event::Event;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Longest wait for one answer of a server that nothing is done to.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// What the observer says, with the lab's clock (ns of `CLOCK_MONOTONIC`) at the reading.
+#[derive(Debug)]
+pub enum Observed {
+    /// From here on nothing is missed.
+    Synced(u64),
+    /// An effect, in the server's order.
+    Effect(u64, Event),
+    /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
+    Mark(String),
+    /// The place in the stream is lost, and why.
+    Gap(u64, String),
+}
+
+/// Follows the stream until the connection ends; every message goes to `out`.
+pub async fn follow(address: SocketAddr, tap: Tap, out: UnboundedSender<Observed>) {
+    let why = match stream(address, tap, &out).await {
+        Ok(()) => "the server closed the replication stream".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    // The receiver is gone only when the arm has ended; then nobody misses this.
+    let _ = out.send(Observed::Gap(monotonic_ns(), why));
+}
+
+async fn stream(
+    address: SocketAddr,
+    mut tap: Tap,
+    out: &UnboundedSender<Observed>,
+) -> std::io::Result<()> {
+    let mut socket = TcpStream::connect(address).await?;
+    socket.write_all(b"SYNC\r\n").await?;
+    let mut buffer = vec![0_u8; 64 * 1024];
+    let mut told = false;
+    loop {
+        let count = socket.read(&mut buffer).await?;
+        let now = monotonic_ns();
+        if count == 0 {
+            return Ok(());
+        }
+        let seen = tap.feed(&buffer[..count]).map_err(std::io::Error::other)?;
+        if tap.in_sync() && !told {
+            told = true;
+            let _ = out.send(Observed::Synced(now));
+        }
+        for seen in seen {
+            let _ = out.send(match seen {
+                Seen::Effect(event) => Observed::Effect(now, event),
+                Seen::Mark(name) => Observed::Mark(name),
+            });
+        }
+    }
+}
+
+/// The observer's second connection.
+#[derive(Debug, Clone)]
+pub struct Control {
+    connection: redis::aio::MultiplexedConnection,
+    prefix: String,
+}
+
+/// What a server holds for one lock key at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyLeft {
+    /// Digest of the owner in the value; none if there is no key.
+    pub owner: Option<OwnerDigest>,
+    /// Remaining lease, ms; none if there is no key or it has no lease.
+    pub remaining_ms: Option<u64>,
+}
+
+impl Control {
+    /// Connects, waiting until the server answers.
+    ///
+    /// # Errors
+    /// When it does not within the limit.
+    pub async fn connect(
+        address: SocketAddr,
+        prefix: &str,
+        limit: Duration,
+    ) -> Result<Self, EnvError> {
+        let refused = |message: String| {
+            EnvError::new(
+                format!("redis-server at {address} does not answer: {message}"),
+                "see the server's log in the run directory",
+            )
+        };
+        let client = redis::Client::open(format!("redis://{address}"))
+            .map_err(|error| refused(error.to_string()))?;
+        let begun = std::time::Instant::now();
+        loop {
+            match client.get_multiplexed_async_connection().await {
+                Ok(mut connection) => {
+                    let pong: redis::RedisResult<String> =
+                        redis::cmd("PING").query_async(&mut connection).await;
+                    if pong.is_ok() {
+                        let prefix = prefix.to_owned();
+                        return Ok(Control { connection, prefix });
+                    }
+                }
+                Err(error) if begun.elapsed() > limit => return Err(refused(error.to_string())),
+                Err(_) => {}
+            }
+            if begun.elapsed() > limit {
+                return Err(refused("no PONG".to_owned()));
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn ask<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, EnvError> {
+        let mut connection = self.connection.clone();
+        let answer = tokio::time::timeout(ANSWER_MAX, command.query_async(&mut connection)).await;
+        match answer {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {ANSWER_MAX:?}")),
+        }
+        .map_err(|message| {
+            EnvError::new(
+                format!("the observer's question failed: {message}"),
+                "see the server's log in the run directory",
+            )
+        })
+    }
+
+    /// The server's clock between two readings of ours: (before ns, after ns, server µs).
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn clock(&self) -> Result<(u64, u64, u64), EnvError> {
+        let before = monotonic_ns();
+        let (seconds, micros): (u64, u64) = self.ask(&redis::cmd("TIME")).await?;
+        Ok((before, monotonic_ns(), seconds * 1_000_000 + micros))
+    }
+
+    /// Writes a mark into the stream; it lapses by itself.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn mark(&self, name: &str) -> Result<(), EnvError> {
+        let key = format!("{}{MARK}", self.prefix);
+        let mut command = redis::cmd("SET");
+        command.arg(key).arg(name).arg("PX").arg(60_000);
+        self.ask(&command).await
+    }
+
+    /// What is left of one lock key; none if there is no key.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn left(&self, key: &str) -> Result<Option<KeyLeft>, EnvError> {
+        let key = format!("{}{{{key}}}", self.prefix);
+        let value: Option<Vec<u8>> = self.ask(redis::cmd("GET").arg(&key)).await?;
+        let remaining: i64 = self.ask(redis::cmd("PTTL").arg(&key)).await?;
+        Ok(value.map(|value| {
+            let owner = match value.iter().rposition(|byte| *byte == b':') {
+                Some(at) => &value[..at],
+                None => &value[..],
+            };
+            KeyLeft {
+                owner: Some(OwnerDigest::of(owner)),
+                remaining_ms: u64::try_from(remaining).ok(),
+            }
+        }))
+    }
+}

@@ -1,0 +1,100 @@
+//! Stops and continues a whole process group, and shows that it really happened.
+//!
+//! `kill()` returns long before the last thread has stopped (measured: 40 µs against 2 ms), so
+//! the stop is told only once every thread has been seen in state T twice, with no run time in
+//! between.
+
+use crate::clock::monotonic_ns;
+use crate::env::look;
+use crate::timeline::event::ThreadLook;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::io;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Between two looks.
+const PERIOD: Duration = Duration::from_micros(500);
+
+/// Longest wait for a group to be seen stopped or running.
+const LIMIT_NS: u64 = 5_000_000_000;
+
+/// A group that has been seen stopped in full.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    /// Just before the signal was sent, ns of `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+    /// When every thread had been seen stopped, ns.
+    pub effective_ns: u64,
+    /// The look that showed it.
+    pub threads: Vec<ThreadLook>,
+}
+
+/// SIGSTOP to the group; returns when every thread stands still.
+///
+/// # Errors
+/// When the group does not exist, or is not seen stopped within 5 s.
+pub fn stop_group(pgid: i32) -> io::Result<Stopped> {
+    let began_ns = monotonic_ns();
+    killpg(Pid::from_raw(pgid), Signal::SIGSTOP)?;
+    let mut before = Vec::new();
+    loop {
+        let threads = look::group(pgid)?;
+        if look::all_stopped(&threads) && threads == before {
+            return Ok(Stopped {
+                began_ns,
+                effective_ns: monotonic_ns(),
+                threads,
+            });
+        }
+        if monotonic_ns() - began_ns > LIMIT_NS {
+            return Err(io::Error::other("not every thread stopped within 5 s"));
+        }
+        before = threads;
+        sleep(PERIOD);
+    }
+}
+
+/// A group that was continued.
+#[derive(Debug, Clone)]
+pub struct Continued {
+    /// Just before the signal was sent, ns of `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+    /// When every process had been seen to have run again, ns; none = not seen within 5 s.
+    pub removed_ns: Option<u64>,
+    /// The last look.
+    pub threads: Vec<ThreadLook>,
+}
+
+/// SIGCONT to the group; returns when it has been seen to run: no thread is stopped, and each
+/// process has used processor time since `stopped`, or is gone.
+///
+/// # Errors
+/// When the signal cannot be sent or /proc cannot be read.
+pub fn continue_group(pgid: i32, stopped: &[ThreadLook]) -> io::Result<Continued> {
+    let began_ns = monotonic_ns();
+    killpg(Pid::from_raw(pgid), Signal::SIGCONT)?;
+    loop {
+        let threads = look::group(pgid)?;
+        let removed = runs_again(stopped, &threads);
+        if removed || monotonic_ns() - began_ns > LIMIT_NS {
+            return Ok(Continued {
+                began_ns,
+                removed_ns: removed.then(monotonic_ns),
+                threads,
+            });
+        }
+        sleep(PERIOD);
+    }
+}
+
+fn runs_again(before: &[ThreadLook], now: &[ThreadLook]) -> bool {
+    let run = |threads: &[ThreadLook], pid: i32| -> Option<u64> {
+        let of_pid = threads.iter().filter(|look| look.pid == pid);
+        of_pid.map(|look| look.run_ns).reduce(u64::saturating_add)
+    };
+    now.iter().all(|look| look.state != 'T')
+        && before
+            .iter()
+            .all(|look| run(now, look.pid).is_none_or(|now| Some(now) > run(before, look.pid)))
+}

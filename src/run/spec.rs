@@ -1,0 +1,22 @@
+//! What the conductor tells the director of one arm.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One arm to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArmSpec {
+    /// Folder of the arm: `plan.json` is there, the record goes there.
+    pub arm_dir: PathBuf,
+    /// Folder for servers' data, databases and sockets; removed after the arm.
+    pub work_dir: PathBuf,
+    /// Name of the run.
+    pub run: String,
+    /// `namespace` or `guard`.
+    pub isolation: String,
+    /// The redis-server program.
+    pub redis: PathBuf,
+    /// The program that is started as a worker: lockdrill itself.
+    pub program: PathBuf,
+}

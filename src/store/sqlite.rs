@@ -1,0 +1,189 @@
+//! The embedded store: one SQLite file, opened by every worker process at once.
+//!
+//! Each attempt is one short write transaction that holds the decision, the value and the log
+//! line. The caller's `armed` hook runs just before that transaction begins and never inside it:
+//! a writer stopped between BEGIN and COMMIT would block every other one, and the lab would
+//! measure SQLite instead of the lock. For the same reason `racy` is two transactions, a read and
+//! an unconditional write; as one it would fail as soon as another process wrote in between.
+//!
+//! `synchronous = NORMAL`: what a killed process has committed stays; a power failure may take
+//! the last commits, and no drill here cuts the power.
+
+use super::{
+    Armed, Attempt, Fence, Logged, ProtectedStore, Standing, StoreAnswer, StoreError, StoreKind,
+    StoreSpec,
+};
+use crate::clock;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::time::Duration;
+
+mod tables;
+
+/// The registry entry.
+pub const KIND: StoreKind = StoreKind {
+    name: "sqlite",
+    summary: "an embedded SQLite file shared by every worker process; nothing to install",
+    create: |spec| Ok(Box::new(Sqlite::create(spec)?)),
+    open: |spec| Ok(Box::new(Sqlite::open(spec)?)),
+};
+
+/// How long one attempt waits for another process's transaction before it is told as failed.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// One process's connection to the store.
+struct Sqlite {
+    connection: Connection,
+    spec: StoreSpec,
+}
+
+/// Who decides whether an attempt is applied.
+#[derive(Clone, Copy)]
+enum Decision {
+    /// The rule, on the mark as it stands inside the transaction.
+    Inside,
+    /// Somebody else, beforehand.
+    Before { admitted: bool },
+}
+
+/// What is put to the store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Write,
+    Seal,
+}
+
+/// Why an attempt has no answer from the store.
+enum Trouble {
+    /// Before COMMIT: rolled back, nothing changed.
+    Before(rusqlite::Error),
+    /// At COMMIT: nobody knows.
+    AtCommit(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Trouble::Before(error)
+    }
+}
+
+impl Sqlite {
+    fn create(spec: &StoreSpec) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut store = Sqlite::connect(spec, flags)?;
+        tables::create(&mut store.connection).map_err(|error| failed(spec, &error))?;
+        Ok(store)
+    }
+
+    fn open(spec: &StoreSpec) -> Result<Self, StoreError> {
+        let store = Sqlite::connect(spec, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        match tables::version(&store.connection) {
+            Ok(tables::VERSION) => Ok(store),
+            Ok(found) => Err(StoreError {
+                location: spec.location.clone(),
+                message: format!("tables of version {found}, expected {}", tables::VERSION),
+            }),
+            Err(error) => Err(failed(spec, &error)),
+        }
+    }
+
+    fn connect(spec: &StoreSpec, access: OpenFlags) -> Result<Self, StoreError> {
+        // The location is a path as it stands: without SQLITE_OPEN_URI no part of it is an option.
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&spec.location, flags)
+            .and_then(|connection| {
+                connection.busy_timeout(BUSY)?;
+                connection.pragma_update(None, "synchronous", "NORMAL")?;
+                Ok(connection)
+            })
+            .map_err(|error| failed(spec, &error))?;
+        Ok(Sqlite {
+            connection,
+            spec: spec.clone(),
+        })
+    }
+
+    /// One attempt under this store's fence.
+    fn put(&mut self, attempt: &Attempt, kind: Kind, armed: Armed<'_>) -> StoreAnswer {
+        let decided = match self.spec.fence {
+            Fence::Atomic => Ok(Decision::Inside),
+            Fence::Off => Ok(Decision::Before { admitted: true }),
+            Fence::Racy => tables::mark(&self.connection, &attempt.resource).map(|mark| {
+                let admitted = mark.admits(attempt, self.spec.once);
+                Decision::Before { admitted }
+            }),
+        };
+        let decision = match decided {
+            Ok(decision) => decision,
+            Err(error) => return StoreAnswer::Failed(error.to_string()),
+        };
+        armed();
+        match self.apply(attempt, kind, decision) {
+            Ok(answer) => answer,
+            Err(Trouble::Before(error)) => StoreAnswer::Failed(error.to_string()),
+            Err(Trouble::AtCommit(error)) => StoreAnswer::Unknown(error.to_string()),
+        }
+    }
+
+    /// The one write transaction: decide, log, and if admitted, write.
+    fn apply(
+        &mut self,
+        attempt: &Attempt,
+        kind: Kind,
+        decision: Decision,
+    ) -> Result<StoreAnswer, Trouble> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mark = tables::mark(&transaction, &attempt.resource)?;
+        let accepted = match decision {
+            Decision::Inside => mark.admits(attempt, self.spec.once),
+            Decision::Before { admitted } => admitted,
+        };
+        let line = Logged {
+            n: 0, // the store gives it
+            seal: kind == Kind::Seal,
+            attempt: attempt.clone(),
+            accepted,
+            highest: mark.highest,
+            applied_ns: clock::monotonic_ns().saturating_sub(self.spec.lab_zero_ns),
+        };
+        tables::append(&transaction, &line)?;
+        let highest = mark.highest;
+        if accepted {
+            let write = (kind == Kind::Write).then_some(attempt.write.as_str());
+            let raised = mark.raised_by(attempt);
+            tables::stand(&transaction, &attempt.resource, &raised, write)?;
+        }
+        transaction.commit().map_err(Trouble::AtCommit)?;
+        Ok(match accepted {
+            true => StoreAnswer::Accepted,
+            false => StoreAnswer::Rejected { highest },
+        })
+    }
+}
+
+#[async_trait::async_trait]
+impl ProtectedStore for Sqlite {
+    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
+        self.put(attempt, Kind::Write, armed)
+    }
+
+    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
+        self.put(attempt, Kind::Seal, &|| ())
+    }
+
+    async fn read(&mut self, resource: &str) -> Result<Standing, StoreError> {
+        tables::standing(&self.connection, resource).map_err(|error| failed(&self.spec, &error))
+    }
+
+    async fn log(&mut self) -> Result<Vec<Logged>, StoreError> {
+        tables::log(&self.connection).map_err(|error| failed(&self.spec, &error))
+    }
+}
+
+fn failed(spec: &StoreSpec, error: &rusqlite::Error) -> StoreError {
+    StoreError {
+        location: spec.location.clone(),
+        message: error.to_string(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Any sequence of attempts against the store, compared with the rule written down a second time
+//! in the plainest way. The model shares no code with the store.
+
+use lockdrill::ids::{FencingToken, GrantId};
+use lockdrill::store::{Attempt, Fence, ProtectedStore, StoreAnswer, StoreSpec, sqlite};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+/// The rule, in memory: what the store's documentation promises and nothing more.
+#[derive(Default)]
+struct Model {
+    once: bool,
+    fenced: bool,
+    highest: Option<u64>,
+    holder: Option<String>,
+    value: Option<String>,
+}
+
+impl Model {
+    fn put(&mut self, put: &Put, id: &str) -> bool {
+        let grant = put.grant.map(|n| format!("g.{n}"));
+        let accepted = !self.fenced
+            || match (put.fencing, self.highest) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(new), Some(old)) if new == old => {
+                    !self.once && grant.is_some() && grant == self.holder
+                }
+                (Some(new), Some(old)) => new > old,
+            };
+        if accepted && put.fencing.is_some() && put.fencing > self.highest {
+            self.highest = put.fencing;
+            self.holder = grant;
+        }
+        if accepted && !put.seal {
+            self.value = Some(id.to_owned());
+        }
+        accepted
+    }
+}
+
+/// One attempt of a random sequence; small numbers, so that equal tokens and grants are common.
+#[derive(Debug, Clone)]
+struct Put {
+    seal: bool,
+    fencing: Option<u64>,
+    grant: Option<u8>,
+}
+
+fn puts() -> impl Strategy<Value = Vec<Put>> {
+    let put = (
+        any::<bool>(),
+        prop::option::weighted(0.9, 0_u64..5),
+        prop::option::weighted(0.9, 0_u8..3),
+    )
+        .prop_map(|(seal, fencing, grant)| Put {
+            seal,
+            fencing,
+            grant,
+        });
+    prop::collection::vec(put, 0..24)
+}
+
+fn fences() -> impl Strategy<Value = Fence> {
+    prop_oneof![Just(Fence::Atomic), Just(Fence::Racy), Just(Fence::Off)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_store_follows_the_rule(puts in puts(), fence in fences(), once in any::<bool>()) {
+        let dir = TempDir::new().unwrap();
+        let spec = StoreSpec {
+            kind: "sqlite".to_owned(),
+            fence,
+            once,
+            location: dir.path().join("store.db").display().to_string(),
+            lab_zero_ns: 0,
+        };
+        let mut store = (sqlite::KIND.create)(&spec).unwrap();
+        let mut model = Model { once, fenced: fence != Fence::Off, ..Model::default() };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(compare(&mut *store, &mut model, &puts));
+    }
+}
+
+async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]) {
+    for (i, put) in puts.iter().enumerate() {
+        let attempt = Attempt {
+            resource: "account".to_owned(),
+            write: format!("a.write.{i}"),
+            based_on: model.value.clone(),
+            grant: put.grant.map(|n| GrantId(format!("g.{n}"))),
+            fencing: put.fencing.map(FencingToken),
+        };
+        let before = model.highest.map(FencingToken);
+        let expected = model.put(put, &attempt.write);
+        let answer = match put.seal {
+            true => store.seal(&attempt).await,
+            false => store.write(&attempt, &|| ()).await,
+        };
+        match expected {
+            true => assert_eq!(answer, StoreAnswer::Accepted, "attempt {i}: {put:?}"),
+            false => assert_eq!(
+                answer,
+                StoreAnswer::Rejected { highest: before },
+                "attempt {i}: {put:?}"
+            ),
+        }
+        let standing = store.read("account").await.unwrap();
+        assert_eq!(standing.write, model.value);
+        assert_eq!(standing.highest, model.highest.map(FencingToken));
+
+        let log = store.log().await.unwrap();
+        assert_eq!(log.len(), i + 1, "every attempt is logged");
+        let last = log.last().unwrap();
+        assert_eq!(last.n, i as u64 + 1);
+        assert_eq!(last.attempt, attempt);
+        assert_eq!(
+            (last.seal, last.accepted, last.highest),
+            (put.seal, expected, before)
+        );
+    }
+}
