@@ -36,7 +36,7 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/store/",
         registry: "src/store/mod.rs",
         list: "ALL",
-        beside: &[],
+        beside: &[("rule", "the one rule that every fenced store applies")],
     },
 ];
 
