@@ -1,0 +1,134 @@
+//! Named defects, built in on purpose: each is one statement away from the sound code, goes
+//! unnoticed in a fault-free run, and does damage only under a fault. They prove that the checks
+//! can see what they claim to see. Never reachable unless asked for by name.
+
+use crate::lock::backends;
+
+/// One named defect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flaw {
+    /// Release deletes without comparing the owner.
+    BlindRelease,
+    /// Renewal extends without comparing the owner.
+    BlindRenew,
+    /// Renewal creates a vanished key again.
+    RenewRecreates,
+    /// The lease is set by a second command.
+    SetThenPexpire,
+    /// The fencing token is minted by a second command.
+    FenceAfterSet,
+    /// The deadline is counted from the arrival of the reply.
+    DeadlineFromReply,
+    /// An acquire without an answer is told as busy.
+    TimeoutMeansBusy,
+    /// A failed or refused renewal counts as renewed.
+    IgnoresRenewalFailure,
+}
+
+/// Every flaw.
+pub const ALL: &[Flaw] = &[
+    Flaw::BlindRelease,
+    Flaw::BlindRenew,
+    Flaw::RenewRecreates,
+    Flaw::SetThenPexpire,
+    Flaw::FenceAfterSet,
+    Flaw::DeadlineFromReply,
+    Flaw::TimeoutMeansBusy,
+    Flaw::IgnoresRenewalFailure,
+];
+
+impl Flaw {
+    /// Name in experiment files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Flaw::BlindRelease => "blind_release",
+            Flaw::BlindRenew => "blind_renew",
+            Flaw::RenewRecreates => "renew_recreates",
+            Flaw::SetThenPexpire => "set_then_pexpire",
+            Flaw::FenceAfterSet => "fence_after_set",
+            Flaw::DeadlineFromReply => "deadline_from_reply",
+            Flaw::TimeoutMeansBusy => "timeout_means_busy",
+            Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+        }
+    }
+
+    /// One line for `list flaws`.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Flaw::BlindRelease => {
+                "release deletes the key without comparing the owner: a late release frees the successor's lock"
+            }
+            Flaw::BlindRenew => {
+                "renewal extends the lease without comparing the owner: a late renewal extends the successor's lock and counts as its own"
+            }
+            Flaw::RenewRecreates => {
+                "renewal creates a vanished key again: a lock that was lost comes back under a holder that never re-acquired it"
+            }
+            Flaw::SetThenPexpire => {
+                "the lease is set by a second command: a crash in between leaves a lock that never ends"
+            }
+            Flaw::FenceAfterSet => {
+                "the fencing token is minted by a second command: a holder delayed in between gets a newer token than its successor"
+            }
+            Flaw::DeadlineFromReply => {
+                "the deadline is counted from the reply: a slow reply lets the holder believe beyond its lease"
+            }
+            Flaw::TimeoutMeansBusy => {
+                "an acquire without an answer is told as busy: the lock may be ours and nobody knows"
+            }
+            Flaw::IgnoresRenewalFailure => {
+                "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+        }
+    }
+
+    /// The flaw of that name.
+    pub fn named(name: &str) -> Option<Flaw> {
+        ALL.iter().copied().find(|flaw| flaw.name() == name)
+    }
+
+    /// Names of the back ends that it can be built into.
+    pub fn backends(self) -> impl Iterator<Item = &'static str> {
+        backends::ALL
+            .iter()
+            .filter(move |kind| kind.flaws.contains(&self))
+            .map(|kind| kind.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flaw_is_found_by_its_name_and_fits_some_back_end() {
+        for flaw in ALL {
+            assert_eq!(Flaw::named(flaw.name()), Some(*flaw));
+            assert!(
+                flaw.backends().next().is_some(),
+                "{} fits none",
+                flaw.name()
+            );
+            assert!(!flaw.summary().is_empty());
+        }
+        assert_eq!(Flaw::named("no_such_flaw"), None);
+    }
+
+    #[test]
+    fn flaws_above_the_back_end_fit_every_back_end() {
+        for kind in backends::ALL {
+            for flaw in [
+                Flaw::DeadlineFromReply,
+                Flaw::TimeoutMeansBusy,
+                Flaw::IgnoresRenewalFailure,
+            ] {
+                assert!(
+                    kind.flaws.contains(&flaw),
+                    "{} lacks {}",
+                    kind.name,
+                    flaw.name()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Where owner tokens and grant ids come from. Fresh ones for every attempt: a token that served
+//! twice could make a late command of an earlier attempt look like the present grant.
+
+use crate::ids::{GrantId, OwnerToken};
+use crate::lock::error::LockError;
+
+/// Gives each acquire attempt its identity. A resend of the same attempt asks for nothing.
+pub trait TokenSource: Send + Sync {
+    /// A fresh owner token.
+    ///
+    /// # Errors
+    /// When there is no randomness to make it from.
+    fn owner(&self) -> Result<OwnerToken, LockError>;
+
+    /// A fresh id for the attempt and the grant that it may become.
+    fn grant(&self) -> GrantId;
+
+    /// Both for one attempt.
+    ///
+    /// # Errors
+    /// As [`TokenSource::owner`].
+    fn attempt(&self) -> Result<(OwnerToken, GrantId), LockError> {
+        Ok((self.owner()?, self.grant()))
+    }
+}
+
+/// 128 random bits from the operating system as owner token, its digest as grant id.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemSource;
+
+impl TokenSource for SystemSource {
+    fn owner(&self) -> Result<OwnerToken, LockError> {
+        OwnerToken::fresh().map_err(|error| LockError::NoRandomness(error.to_string()))
+    }
+
+    fn grant(&self) -> GrantId {
+        GrantId(
+            self.owner()
+                .map_or_else(|_| String::new(), |owner| owner.digest().0),
+        )
+    }
+
+    fn attempt(&self) -> Result<(OwnerToken, GrantId), LockError> {
+        let owner = self.owner()?;
+        let grant = GrantId(owner.digest().0);
+        Ok((owner, grant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grant_id_is_the_digest_of_the_owner_token() {
+        let (owner, grant) = SystemSource.attempt().unwrap();
+        assert_eq!(grant.0, owner.digest().0);
+        assert_ne!(SystemSource.attempt().unwrap().1, grant);
+    }
+}

@@ -1,0 +1,1 @@
+//! A back end that answers as a test says.

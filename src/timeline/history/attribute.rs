@@ -1,0 +1,202 @@
+//! Which operation caused an effect. The server's stream does not say who asked; what is known is
+//! which operations were under way, and what each was answered.
+//!
+//! Nothing here trusts an owner string alone: a grant belongs to the attempt with its owner digest
+//! that was under way when it was made and was told its fencing token. Near-linear: a worker does
+//! one thing of a kind at a time, so a few steps back in its own list find all that count.
+
+use super::grant::Author;
+use super::operation::{Operation, Told};
+use super::time::Bounds;
+use crate::ids::{FencingToken, GrantId, OwnerDigest};
+use crate::timeline::event::{Answer, Call};
+use std::collections::HashMap;
+
+/// Operations of one kind that one worker can have under way at once, at most.
+const STEPS_BACK: usize = 8;
+
+/// Lock commands by what an effect must be matched with.
+pub(super) struct Index<'a> {
+    operations: &'a [Operation],
+    attempts: HashMap<&'a OwnerDigest, Vec<usize>>,
+    /// Per worker, by invoke.
+    renewals: Vec<Flights>,
+    releases: Vec<Flights>,
+    releases_of: HashMap<&'a GrantId, Vec<usize>>,
+}
+
+/// One worker's operations of one kind, by invoke.
+#[derive(Debug, Clone, Default)]
+struct Flights {
+    all: Vec<usize>,
+    /// Those whose outcome was left open: they may take effect much later.
+    open: Vec<usize>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(operations: &'a [Operation], workers: usize) -> Self {
+        let mut index = Index {
+            operations,
+            attempts: HashMap::new(),
+            renewals: vec![Flights::default(); workers],
+            releases: vec![Flights::default(); workers],
+            releases_of: HashMap::new(),
+        };
+        let mut order: Vec<usize> = (0..operations.len()).collect();
+        order.sort_by_key(|i| operations[*i].invoked);
+        for i in order {
+            let operation = &operations[i];
+            let flights = match &operation.call {
+                Call::Attempt { owner, .. } => {
+                    index.attempts.entry(owner).or_default().push(i);
+                    continue;
+                }
+                Call::Renew { .. } => &mut index.renewals[operation.worker],
+                Call::Release { grant } => {
+                    index.releases_of.entry(grant).or_default().push(i);
+                    &mut index.releases[operation.worker]
+                }
+                Call::Acquire
+                | Call::Enter { .. }
+                | Call::Check { .. }
+                | Call::Write { .. }
+                | Call::Seal { .. }
+                | Call::Read
+                | Call::Hold => continue,
+            };
+            flights.all.push(i);
+            if operation.told() == Told::Open {
+                flights.open.push(i);
+            }
+        }
+        index
+    }
+
+    /// The attempt that a grant answers.
+    pub(super) fn attempt(
+        &self,
+        owner: &OwnerDigest,
+        fencing: Option<FencingToken>,
+        granted: Bounds,
+    ) -> Option<usize> {
+        let attempts = self.attempts.get(owner)?;
+        let upto = attempts.partition_point(|i| self.operations[*i].invoked <= granted.latest);
+        attempts[..upto]
+            .iter()
+            .rev()
+            .take(256)
+            .filter(|i| self.operations[**i].ended() >= granted.earliest)
+            .max_by_key(|i| likelihood(&self.operations[**i], fencing))
+            .copied()
+    }
+
+    /// Releases of one grant that were not refused, by invoke.
+    pub(super) fn own_releases(&self, grant: Option<&GrantId>) -> impl Iterator<Item = usize> {
+        grant
+            .and_then(|grant| self.releases_of.get(grant))
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|i| self.operations[*i].told() != Told::NotDone)
+    }
+
+    /// Who moved a key's deadline, at a time known within bounds.
+    pub(super) fn renewed_by(&self, holder: Option<&GrantId>, at: Bounds) -> Author {
+        let (own, foreign): (Vec<usize>, Vec<usize>) = self
+            .under_way(&self.renewals, at)
+            .into_iter()
+            .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
+        let told = |set: &[usize], told: Told| -> Vec<usize> {
+            let mut set = set.to_vec();
+            set.retain(|i| self.operations[*i].told() == told);
+            set
+        };
+        let (own_done, own_open) = (told(&own, Told::Done), told(&own, Told::Open));
+        let (done, open) = (told(&foreign, Told::Done), told(&foreign, Told::Open));
+        let mine = own_done.first().or(own_open.first()).copied();
+        if let (Some(mine), true) = (mine, done.is_empty()) {
+            return Author::Own(Some(mine));
+        }
+        let suspects = if done.is_empty() { open } else { done };
+        if own.is_empty() && !suspects.is_empty() {
+            return Author::Foreign(suspects);
+        }
+        if suspects.is_empty() {
+            return Author::Own(own.first().copied());
+        }
+        Author::Unclear([own, suspects].concat())
+    }
+
+    /// Releases of other grants that may have deleted a key between two times; the most likely
+    /// kind only: those told done, else those left open, else those refused.
+    pub(super) fn foreign_releases(
+        &self,
+        holder: Option<&GrantId>,
+        at: Bounds,
+        explained: &dyn Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        let mut suspects = self.under_way(&self.releases, at);
+        suspects.retain(|i| {
+            !explained(*i) && (holder.is_none() || grant_of(&self.operations[*i]) != holder)
+        });
+        for told in [Told::Done, Told::Open, Told::NotDone] {
+            let likely: Vec<usize> = suspects
+                .iter()
+                .copied()
+                .filter(|i| self.operations[*i].told() == told)
+                .collect();
+            if !likely.is_empty() {
+                return likely;
+            }
+        }
+        Vec::new()
+    }
+
+    fn under_way(&self, flights: &[Flights], at: Bounds) -> Vec<usize> {
+        let mut found = Vec::new();
+        let invoked = |i: &usize| self.operations[*i].invoked <= at.latest;
+        for worker in flights {
+            let all = &worker.all[..worker.all.partition_point(invoked)];
+            let near = all.iter().rev().take(STEPS_BACK);
+            let near = near.filter(|i| self.operations[**i].ended() >= at.earliest);
+            let start = found.len();
+            found.extend(near.copied());
+            let open = &worker.open[..worker.open.partition_point(invoked)];
+            if let Some(last) = open.last()
+                && !found[start..].contains(last)
+            {
+                found.push(*last);
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// The grant that an operation names.
+pub(super) fn grant_of(operation: &Operation) -> Option<&GrantId> {
+    match &operation.call {
+        Call::Attempt { grant, .. }
+        | Call::Renew { grant, .. }
+        | Call::Release { grant }
+        | Call::Seal { grant, .. } => Some(grant),
+        Call::Check { grant } | Call::Write { grant, .. } => grant.as_ref(),
+        Call::Acquire | Call::Enter { .. } | Call::Read | Call::Hold => None,
+    }
+}
+
+/// How likely it is that an attempt became a grant with this fencing token.
+fn likelihood(attempt: &Operation, fencing: Option<FencingToken>) -> u8 {
+    match (attempt.told(), attempt.answer()) {
+        (Told::Done, Some(Answer::Granted { fencing: told, .. })) => {
+            if fencing.is_none() || *told == fencing {
+                3
+            } else {
+                1
+            }
+        }
+        (Told::Done, _) => 1,
+        (Told::Open, _) => 2,
+        (Told::NotDone, _) => 0,
+    }
+}

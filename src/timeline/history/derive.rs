@@ -1,0 +1,150 @@
+//! Second pass: what follows from all lines together. Clocks first, since times of grants need
+//! them; then what the store and the workers did; then the server's effects.
+
+use super::clock_map::{ClockMap, Sample};
+use super::collect::RawEffect;
+use super::seen::Gap;
+use super::sequence::Sequence;
+use super::time::{Bounds, NEVER, Span, joined};
+use super::{Defect, History, effects};
+use crate::timeline::event::{Call, ChildChange};
+use std::collections::{BTreeMap, HashMap};
+
+/// An observer's line that it had lost its place.
+#[derive(Debug, Clone)]
+pub(super) struct GapLine {
+    pub(super) seq: u64,
+    pub(super) at: u64,
+    pub(super) server: String,
+    pub(super) why: String,
+}
+
+/// Runs the second pass.
+pub(super) fn finish(
+    mut history: History,
+    effects: Vec<RawEffect>,
+    samples: BTreeMap<String, Vec<Sample>>,
+    gaps: Vec<GapLine>,
+) -> History {
+    history.operations.sort_by_key(|operation| operation.seq);
+    history.phases.sort_by_key(|(seq, _, _)| *seq);
+    history.clocks = samples
+        .into_iter()
+        .map(|(server, samples)| (server, ClockMap::new(samples)))
+        .collect();
+    history.epsilon_ns = history
+        .clocks
+        .values()
+        .map(ClockMap::epsilon_ns)
+        .fold(history.epsilon_ns, u64::max);
+    place_gaps(&mut history, &effects, gaps);
+    order_store(&mut history);
+    stop_workers(&mut history);
+    effects::derive_grants(&mut history, effects);
+    history
+}
+
+/// A gap reaches from the last thing that the observer read to when it was in sync again.
+fn place_gaps(history: &mut History, effects: &[RawEffect], gaps: Vec<GapLine>) {
+    for gap in gaps {
+        let observer = history.observers.entry(gap.server.clone()).or_default();
+        let synced = &observer.synced;
+        let read = effects
+            .iter()
+            .filter(|effect| effect.server == gap.server && effect.seq < gap.seq)
+            .map(|effect| effect.at);
+        let before = synced.iter().filter(|(seq, _)| *seq < gap.seq);
+        let from = read.chain(before.map(|(_, at)| *at)).max().unwrap_or(0);
+        let again = synced.iter().filter(|(seq, _)| *seq > gap.seq);
+        let to = again.map(|(_, at)| *at).min().unwrap_or(NEVER);
+        observer.gaps.push(Gap {
+            seq: gap.seq,
+            within: Bounds::between(from.min(gap.at), to),
+            why: gap.why,
+        });
+    }
+}
+
+/// Puts the store's log into the store's order and finds who made each attempt.
+fn order_store(history: &mut History) {
+    history
+        .store
+        .sort_by_key(|attempt| (attempt.n, attempt.seq));
+    let mut order = Sequence::new("entries of the store's log", 1);
+    for attempt in &history.store {
+        order.take(attempt.n);
+    }
+    history.defects.extend(order.defects());
+    let names = history.workers.iter().enumerate();
+    let names: HashMap<&str, usize> = names.map(|(i, worker)| (&*worker.name, i)).collect();
+    let mut by_write: HashMap<&str, usize> = HashMap::new();
+    for (index, operation) in history.operations.iter().enumerate() {
+        if let Call::Write { write, .. } = &operation.call {
+            by_write.insert(write, index);
+        }
+    }
+    for attempt in &mut history.store {
+        attempt.operation = by_write.get(&*attempt.write).copied();
+        attempt.worker = writer(&attempt.write).and_then(|name| names.get(name).copied());
+    }
+}
+
+/// The worker's name in front of `<worker>.write.<n>` or `<worker>.seal.<n>`.
+fn writer(write: &str) -> Option<&str> {
+    let (front, _number) = write.rsplit_once('.')?;
+    front.rsplit_once('.').map(|(worker, _verb)| worker)
+}
+
+/// When each worker was stopped, rather too long than too short.
+fn stop_workers(history: &mut History) {
+    let mut stopped: Vec<Vec<Span>> = vec![Vec::new(); history.workers.len()];
+    for window in &history.faults {
+        let (Some(worker), Some(onset)) = (window.worker, window.onsets.first()) else {
+            continue;
+        };
+        let seen = window.looks.iter().any(|look| {
+            !look.threads.is_empty() && look.threads.iter().all(|thread| thread.state == 'T')
+        });
+        if !seen {
+            continue;
+        }
+        let until = window.heals.first().and_then(|heal| heal.removed);
+        stopped[worker].extend(Span::new(onset.began, until.unwrap_or(NEVER)));
+    }
+    for (worker, spans) in history.workers.iter_mut().zip(stopped) {
+        worker.signals.sort_by_key(|signal| signal.seq);
+        worker.stopped = joined([spans, signalled(worker)].concat());
+    }
+}
+
+/// The spans between the kernel's words `stopped` and `continued`.
+fn signalled(worker: &super::Worker) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut since = None;
+    for signal in &worker.signals {
+        match signal.change {
+            ChildChange::Stopped => {
+                since.get_or_insert(signal.at);
+            }
+            ChildChange::Continued => {
+                let from = since.take();
+                spans.extend(from.and_then(|from| Span::new(from, signal.at)));
+            }
+        }
+    }
+    let died = worker
+        .lives
+        .iter()
+        .filter_map(|life| life.exit)
+        .map(|exit| exit.at)
+        .max();
+    spans.extend(since.and_then(|from| Span::new(from, died.unwrap_or(NEVER))));
+    spans
+}
+
+/// Notes what is wrong with the record, a hundred times at most.
+pub(super) fn note(history: &mut History, events: Vec<u64>, what: String) {
+    if history.defects.len() < 100 {
+        history.defects.push(Defect { events, what });
+    }
+}

@@ -1,0 +1,386 @@
+//! The server's effects, in the server's order, to grants.
+//!
+//! The traps: an expiry is seen only when the server notices it, so the end of a lease is its
+//! deadline and never the deletion; release and expiry look alike; the key may end without the
+//! entitlement ending; a key may be extended by somebody who does not hold it.
+
+use super::attribute::{Index, grant_of};
+use super::clock_map::{ClockMap, Offset};
+use super::collect::RawEffect;
+use super::derive::note;
+use super::grant::{Author, Cause, Extension, Grant, KeyEnd};
+use super::operation::Operation;
+use super::sequence::Sequence;
+use super::time::{Bounds, NEVER, Span, ms};
+use super::{History, Observer};
+use crate::ids::{FencingToken, OwnerDigest};
+use crate::timeline::event::{Answer, Change};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Reads all effects into `history.grants`.
+pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) {
+    effects.sort_by(|a, b| (&a.server, a.pos, a.seq).cmp(&(&b.server, b.pos, b.seq)));
+    check_order(history, &effects);
+    let index = Index::new(&history.operations, history.workers.len());
+    let mut book = Book {
+        operations: &history.operations,
+        clocks: &history.clocks,
+        lease_ms: history.plan.lock.lease_ms,
+        index,
+        grants: Vec::new(),
+        held: HashMap::new(),
+        explained: HashSet::new(),
+        server: String::new(),
+        floor: 0,
+    };
+    for effect in effects {
+        book.take(effect);
+    }
+    let mut grants = book.close();
+    for grant in &mut grants {
+        grant.doubt = doubt(grant, history.observers.get(&grant.server));
+        if grant.doubt.is_some() {
+            grant.definite = None;
+        }
+    }
+    for (i, grant) in grants.iter().enumerate() {
+        if let Some(id) = &grant.id {
+            history.grant_by_id.entry(id.clone()).or_insert(i);
+        }
+    }
+    history.grants = grants;
+}
+
+/// Positions rise by one, except where the observer itself says that it lost its place.
+fn check_order(history: &mut History, effects: &[RawEffect]) {
+    let mut orders: BTreeMap<&str, Sequence> = BTreeMap::new();
+    for effect in effects {
+        orders
+            .entry(&effect.server)
+            .or_insert_with(|| Sequence::new("effects of the server's stream", 0))
+            .take(effect.pos);
+    }
+    for (server, order) in orders {
+        let gaps = history
+            .observers
+            .get(server)
+            .is_some_and(|observer| !observer.gaps.is_empty());
+        if gaps && order.lacks().next().is_some() {
+            continue;
+        }
+        for defect in order.defects() {
+            note(history, defect.events, format!("{server}: {}", defect.what));
+        }
+    }
+}
+
+/// Why nothing certain can be said of a grant.
+fn doubt(grant: &Grant, observer: Option<&Observer>) -> Option<String> {
+    let server = &grant.server;
+    let synced = observer.and_then(|observer| observer.synced.iter().map(|(_, at)| *at).min());
+    match synced {
+        None => return Some(format!("the observer of {server} was never in sync")),
+        Some(at) if grant.seen < at => {
+            return Some(format!("the observer of {server} was not yet in sync"));
+        }
+        Some(_) => {}
+    }
+    let gap = observer?.gaps.iter().find(|gap| {
+        gap.within.earliest <= grant.possible.to && grant.possible.from <= gap.within.latest
+    })?;
+    Some(format!(
+        "the observer of {server} lost its place: {}",
+        gap.why
+    ))
+}
+
+/// What is known while the effects go by.
+struct Book<'a> {
+    operations: &'a [Operation],
+    clocks: &'a BTreeMap<String, ClockMap>,
+    lease_ms: u64,
+    index: Index<'a>,
+    grants: Vec<Grant>,
+    /// Key → index of the grant that holds it, and the key's own deadline (none = no lease).
+    held: HashMap<String, (usize, Option<Bounds>)>,
+    /// Operations that have caused an effect already.
+    explained: HashSet<usize>,
+    server: String,
+    /// No later effect of this server was applied before this, ns.
+    floor: u64,
+}
+
+impl Book<'_> {
+    fn take(&mut self, effect: RawEffect) {
+        if effect.server != self.server {
+            self.held.clear();
+            self.floor = 0;
+            self.server.clone_from(&effect.server);
+        }
+        match &effect.change {
+            Change::Set {
+                owner,
+                fencing,
+                until_ms,
+            } => self.granted(&effect, owner, *fencing, *until_ms),
+            Change::Extended { until_ms } => self.extended(&effect, *until_ms),
+            Change::Deleted => {
+                if let Some((holder, until)) = self.held.remove(&effect.key) {
+                    self.grants[holder].end = self.deleted(&effect, holder, until);
+                }
+            }
+            Change::Flushed => {
+                let at = Bounds::between(self.floor, effect.at);
+                for (holder, _) in std::mem::take(&mut self.held).into_values() {
+                    self.grants[holder].end = KeyEnd::Taken {
+                        seq: effect.seq,
+                        pos: effect.pos,
+                        at,
+                        cause: Cause::Flush,
+                    };
+                }
+            }
+            Change::Counter { .. } => {}
+        }
+    }
+
+    /// Lab time of a grant or renewal that set the deadline `until_ms`, and of that deadline.
+    fn times(&self, effect: &RawEffect, until_ms: Option<u64>, lease_ms: u64) -> (Bounds, Bounds) {
+        let seen = Bounds::between(self.floor.min(effect.at), effect.at);
+        let promised = |at: Bounds| Bounds {
+            earliest: at.earliest.saturating_add(ms(lease_ms)),
+            latest: at.latest.saturating_add(ms(lease_ms)),
+        };
+        let clock = self.clocks.get(&effect.server);
+        let (Some(until_ms), Some(clock)) = (until_ms, clock) else {
+            return (seen, promised(seen));
+        };
+        let began_ms = until_ms.saturating_sub(lease_ms);
+        let exact = |offset: Offset| offset.lab(began_ms).meet(seen).map(|at| (at, offset));
+        match clock.offset_at(began_ms, effect.at).and_then(exact) {
+            Some((at, offset)) => (at, offset.lab(until_ms)),
+            // The server gave another lease than was asked: its deadline is the truth.
+            None => match clock.offset_when(effect.at) {
+                Some(offset) => (seen, offset.lab(until_ms)),
+                None => (seen, promised(seen)),
+            },
+        }
+    }
+
+    fn granted(
+        &mut self,
+        effect: &RawEffect,
+        owner: &OwnerDigest,
+        fencing: Option<FencingToken>,
+        until_ms: Option<u64>,
+    ) {
+        let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
+        let attempt = self.index.attempt(owner, fencing, granted);
+        let operation = attempt.map(|i| &self.operations[i]);
+        let mut lease_ms = self.lease_ms;
+        let mut told = None;
+        if let Some(Answer::Granted {
+            lease_ms: given,
+            fencing,
+            ..
+        }) = operation.and_then(Operation::answer)
+        {
+            told = *fencing;
+            if *given != lease_ms {
+                lease_ms = *given;
+                (granted, lease_ends) = self.times(effect, until_ms, lease_ms);
+            }
+        }
+        if let Some(operation) = operation {
+            let limits = Bounds::between(operation.invoked.min(effect.at), effect.at);
+            granted = granted.meet(limits).unwrap_or(limits);
+        }
+        if until_ms.is_none() {
+            lease_ends.earliest = granted.earliest.saturating_add(ms(lease_ms));
+            lease_ends.latest = granted.latest.saturating_add(ms(lease_ms));
+        }
+        self.floor = self.floor.max(granted.earliest);
+        self.displace(effect, granted, attempt);
+        let holder = self.grants.len();
+        self.held
+            .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
+        self.grants.push(Grant {
+            seq: effect.seq,
+            server: effect.server.clone(),
+            pos: effect.pos,
+            key: effect.key.clone(),
+            owner: owner.clone(),
+            fencing: fencing.or(told),
+            attempt,
+            id: operation.and_then(grant_of).cloned(),
+            worker: operation.map(|operation| operation.worker),
+            granted,
+            seen: effect.at,
+            lease_ms,
+            lease_ends,
+            extensions: Vec::new(),
+            end: KeyEnd::Open,
+            definite: None,
+            possible: Span { from: 0, to: NEVER },
+            doubt: None,
+        });
+    }
+
+    /// A key that was still held is set anew.
+    fn displace(&mut self, effect: &RawEffect, at: Bounds, attempt: Option<usize>) {
+        let Some((holder, until)) = self.held.remove(&effect.key) else {
+            return;
+        };
+        let expired = until.is_some_and(|until| at.latest >= until.earliest);
+        let (seq, pos) = (effect.seq, effect.pos);
+        self.grants[holder].end = if expired {
+            KeyEnd::Expired {
+                seq,
+                pos,
+                seen: effect.at,
+            }
+        } else {
+            let cause = Cause::Overwrite(attempt.into_iter().collect());
+            KeyEnd::Taken {
+                seq,
+                pos,
+                at,
+                cause,
+            }
+        };
+    }
+
+    fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
+        let Some((holder, _)) = self.held.get(&effect.key).copied() else {
+            return;
+        };
+        let lease_ms = self.grants[holder].lease_ms;
+        let (at, until) = self.times(effect, until_ms, lease_ms);
+        self.floor = self.floor.max(at.earliest);
+        let until = until_ms.map(|_| until);
+        self.held.insert(effect.key.clone(), (holder, until));
+        let author = self.index.renewed_by(self.grants[holder].id.as_ref(), at);
+        self.grants[holder].extensions.push(Extension {
+            seq: effect.seq,
+            pos: effect.pos,
+            at,
+            until,
+            author,
+        });
+    }
+
+    /// Release, expiry, or something else?
+    fn deleted(&mut self, effect: &RawEffect, holder: usize, until: Option<Bounds>) -> KeyEnd {
+        let grant = &self.grants[holder];
+        let (seq, pos) = (effect.seq, effect.pos);
+        let own = self
+            .index
+            .own_releases(grant.id.as_ref())
+            .filter(|i| self.operations[*i].invoked <= effect.at)
+            .max_by_key(|i| self.operations[*i].told() == super::Told::Done);
+        let within = Bounds::between(grant.granted.earliest, effect.at);
+        let passed = until.is_some_and(|until| effect.at >= until.earliest);
+        let suspects = || {
+            let explained = |i: usize| self.explained.contains(&i);
+            self.index
+                .foreign_releases(grant.id.as_ref(), within, &explained)
+        };
+        let certain = own.is_some_and(|i| self.operations[i].told() == super::Told::Done);
+        if let Some(operation) = own
+            && (certain || !passed)
+        {
+            if !certain {
+                let suspects = suspects();
+                if suspects
+                    .iter()
+                    .any(|i| self.operations[*i].told() == super::Told::Done)
+                {
+                    let cause = Cause::Unclear(suspects);
+                    return KeyEnd::Taken {
+                        seq,
+                        pos,
+                        at: within,
+                        cause,
+                    };
+                }
+            }
+            self.explained.insert(operation);
+            let invoked = self.operations[operation].invoked.max(within.earliest);
+            return KeyEnd::Released {
+                seq,
+                pos,
+                at: Bounds::between(invoked, effect.at),
+                operation,
+            };
+        }
+        if passed {
+            return KeyEnd::Expired {
+                seq,
+                pos,
+                seen: effect.at,
+            };
+        }
+        let suspects = suspects();
+        let cause = if !suspects.is_empty() {
+            self.explained.extend(&suspects);
+            Cause::BlindDelete(suspects)
+        } else if self.stepped(&effect.server, within) {
+            Cause::Clock
+        } else {
+            Cause::Unexplained
+        };
+        KeyEnd::Taken {
+            seq,
+            pos,
+            at: within,
+            cause,
+        }
+    }
+
+    fn stepped(&self, server: &str, within: Bounds) -> bool {
+        self.clocks.get(server).is_some_and(|clock| {
+            clock.steps().any(|(when, by)| {
+                by > 0 && when.earliest <= within.latest && when.latest >= within.earliest
+            })
+        })
+    }
+
+    /// Entitlements, once every key's end is known.
+    fn close(mut self) -> Vec<Grant> {
+        for grant in &mut self.grants {
+            let mut certain = grant.lease_ends;
+            let mut perhaps = grant.lease_ends;
+            for extension in &grant.extensions {
+                let Some(until) = extension.until else {
+                    continue;
+                };
+                match extension.author {
+                    Author::Own(_) => (certain, perhaps) = (until, until),
+                    Author::Unclear(_) => perhaps = perhaps.max(until),
+                    Author::Foreign(_) => {}
+                }
+            }
+            grant.lease_ends = Bounds {
+                earliest: certain.earliest.min(perhaps.earliest),
+                latest: certain.latest.max(perhaps.latest),
+            };
+            let released = self.index.own_releases(grant.id.as_ref()).next();
+            let released = released.map_or(NEVER, |i| self.operations[i].invoked);
+            let last = match &grant.end {
+                KeyEnd::Released { at, .. } => at.latest,
+                KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => NEVER,
+            };
+            let end = grant.lease_ends.earliest.min(released);
+            grant.definite = Span::new(grant.granted.latest, end);
+            grant.possible = Span {
+                from: grant.granted.earliest,
+                to: grant
+                    .lease_ends
+                    .latest
+                    .min(last)
+                    .max(grant.granted.earliest),
+            };
+        }
+        self.grants
+    }
+}

@@ -1,0 +1,195 @@
+//! The record read back: operations, grants, fault windows, and everything else that the checks
+//! and the report speak of. Each item keeps the `seq` of its lines, so that every sentence can
+//! point at what it rests on.
+//!
+//! A history never refuses a record: whatever contradicts the format is kept as a [`Defect`], and
+//! the check `records_agree` tells it. `seq` is arrival order and never evidence of order; order
+//! comes from invoke and return, from the server's stream, and from the store's log.
+
+use crate::ids::GrantId;
+use crate::plan::{Class, Plan};
+use crate::timeline::event::Line;
+use std::collections::{BTreeMap, HashMap};
+
+mod attribute;
+pub mod clock_map;
+mod collect;
+mod derive;
+mod effects;
+pub mod grant;
+pub mod operation;
+pub mod seen;
+mod sequence;
+pub mod time;
+
+pub use clock_map::ClockMap;
+pub use collect::Collector;
+pub use grant::{Author, Cause, Extension, Grant, KeyEnd};
+pub use operation::{Operation, Returned, Told};
+pub use seen::{
+    ChildSignal, Exited, FaultWindow, FinalKey, FinalValue, Gap, Healed, Impatience, Life, Look,
+    Loss, Observer, Onset, PointSeen, Stall, StoreAttempt, Worker,
+};
+pub use time::{Bounds, NEVER, Span, ms};
+
+/// What a record says, by subject. Times are lab time in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The plan without what a check must not know: names of drill and arm, flaw, limit and
+    /// control are blank.
+    pub plan: Plan,
+    /// Workers: those of the plan in its order, then any that only the record names.
+    pub workers: Vec<Worker>,
+    /// Operations, by `seq` of their `invoke`.
+    pub operations: Vec<Operation>,
+    /// Grants, by server and the server's order.
+    pub grants: Vec<Grant>,
+    /// Index into `grants` by the identity of the attempt; the first, if there are several.
+    pub grant_by_id: HashMap<GrantId, usize>,
+    /// The store's log, in the store's order.
+    pub store: Vec<StoreAttempt>,
+    /// Faults, in the order of the plan.
+    pub faults: Vec<FaultWindow>,
+    /// Losses told, by `seq`.
+    pub losses: Vec<Loss>,
+    /// Points at which a worker stood, by `seq`.
+    pub points: Vec<PointSeen>,
+    /// Bytes that the lab wrote, by `seq`.
+    pub gos: Vec<PointSeen>,
+    /// Points from which a worker went on, by `seq`.
+    pub resumed: Vec<PointSeen>,
+    /// Host stalls, by `seq`.
+    pub stalls: Vec<Stall>,
+    /// Observers by server name.
+    pub observers: BTreeMap<String, Observer>,
+    /// Server clocks by server name.
+    pub clocks: BTreeMap<String, ClockMap>,
+    /// What the store held at the end.
+    pub final_values: Vec<FinalValue>,
+    /// What the lock services held at the end.
+    pub final_keys: Vec<FinalKey>,
+    /// What was left after the end, with the `seq` that says so; none = nobody looked.
+    pub sweep: Option<(u64, Vec<String>)>,
+    /// What ran out of patience.
+    pub impatience: Vec<Impatience>,
+    /// `seq` of the first line; none = the record has none.
+    pub started: Option<u64>,
+    /// Phases with `seq` and lab time.
+    pub phases: Vec<(u64, u64, String)>,
+    /// `seq`, lab time and reason of the last line; none = the record breaks off.
+    pub end: Option<(u64, u64, String)>,
+    /// Latest lab time of any line, ns.
+    pub last_at: u64,
+    /// Times closer than this are concurrent and prove nothing, ns.
+    pub epsilon_ns: u64,
+    /// Where the record contradicts its format or itself.
+    pub defects: Vec<Defect>,
+}
+
+/// The record contradicts its format or itself: our own fault, never the lock's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Defect {
+    /// Lines that show it.
+    pub events: Vec<u64>,
+    /// What is wrong, in one sentence.
+    pub what: String,
+}
+
+impl History {
+    /// Reads a record back. Lines may come in any order; what is wrong with them becomes a
+    /// [`Defect`].
+    pub fn from_lines(plan: &Plan, lines: impl IntoIterator<Item = Line>) -> History {
+        let mut collector = History::collector(plan);
+        for line in lines {
+            collector.push(line);
+        }
+        collector.finish()
+    }
+
+    /// Takes a record line by line, for records that need not be in memory at once.
+    pub fn collector(plan: &Plan) -> Collector<'_> {
+        Collector::new(plan)
+    }
+
+    /// Name of a worker by its index.
+    pub fn worker_name(&self, worker: usize) -> &str {
+        self.workers
+            .get(worker)
+            .map_or("?", |worker| worker.name.as_str())
+    }
+
+    /// Index of a worker by its name.
+    pub fn worker_index(&self, name: &str) -> Option<usize> {
+        self.workers.iter().position(|worker| worker.name == name)
+    }
+
+    /// The grant that an attempt became, by the server's truth.
+    pub fn grant_of(&self, id: &GrantId) -> Option<&Grant> {
+        self.grant_by_id
+            .get(id)
+            .and_then(|index| self.grants.get(*index))
+    }
+
+    /// Index into `faults` by name.
+    pub fn fault(&self, name: &str) -> Option<&FaultWindow> {
+        self.faults.iter().find(|window| window.fault == name)
+    }
+}
+
+/// A history without a line: the plan's workers and faults, of whom nothing was seen.
+fn blank(plan: &Plan) -> History {
+    let workers = plan.workers.iter().map(|worker| Worker {
+        name: worker.name.clone(),
+        ..Worker::default()
+    });
+    let faults = plan.faults.iter().map(|fault| FaultWindow {
+        fault: fault.name.clone(),
+        kind: fault.kind.clone(),
+        worker: None,
+        grant: None,
+        onsets: Vec::new(),
+        heals: Vec::new(),
+        not_injected: None,
+        looks: Vec::new(),
+    });
+    History {
+        plan: blind(plan),
+        workers: workers.collect(),
+        operations: Vec::new(),
+        grants: Vec::new(),
+        grant_by_id: HashMap::new(),
+        store: Vec::new(),
+        faults: faults.collect(),
+        losses: Vec::new(),
+        points: Vec::new(),
+        gos: Vec::new(),
+        resumed: Vec::new(),
+        stalls: Vec::new(),
+        observers: BTreeMap::new(),
+        clocks: BTreeMap::new(),
+        final_values: Vec::new(),
+        final_keys: Vec::new(),
+        sweep: None,
+        impatience: Vec::new(),
+        started: None,
+        phases: Vec::new(),
+        end: None,
+        last_at: 0,
+        epsilon_ns: clock_map::QUANTUM_NS,
+        defects: Vec::new(),
+    }
+}
+
+/// The plan without what would tell a check what answer is wanted of it.
+fn blind(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.drill = String::new();
+    plan.arm = String::new();
+    plan.summary = String::new();
+    plan.class = Class::Correctness;
+    plan.lock.flaw = None;
+    plan.required_checks = Vec::new();
+    plan.limit = None;
+    plan.control = None;
+    plan
+}
