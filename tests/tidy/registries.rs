@@ -21,6 +21,12 @@ pub struct Folder {
 /// Every folder of plug-ins.
 pub const FOLDERS: &[Folder] = &[
     Folder {
+        path: "src/lock/backends/",
+        registry: "src/lock/backends/mod.rs",
+        list: "ALL",
+        beside: &[],
+    },
+    Folder {
         path: "src/faults/",
         registry: "src/faults/mod.rs",
         list: "ALL",
