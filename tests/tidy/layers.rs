@@ -7,7 +7,6 @@
 
 use crate::source::Source;
 use proc_macro2::{TokenStream, TokenTree};
-use std::str::FromStr;
 
 /// Modules of the crate by height. A module may name those of its own and of lower heights;
 /// modules that share a height are listed in [`STRANGERS`] if they may not name each other.
@@ -99,7 +98,7 @@ pub fn upward_names(source: &Source) -> Vec<String> {
         return Vec::new();
     };
     let mut complaints = Vec::new();
-    for (line, to) in root_names(&source.path, &source.text) {
+    for (line, to) in root_names(source) {
         let place = format!("{}:{line}", source.path);
         if height(&to).is_some_and(|other| other > own) {
             complaints.push(format!("{place}: `{from}` names the higher layer `{to}`"));
@@ -131,7 +130,7 @@ pub fn anyhow_words(source: &Source) -> Vec<String> {
 fn words(source: &Source, banned: &[&str]) -> Vec<String> {
     let tests = source.test_lines();
     let mut complaints = Vec::new();
-    each_ident(&tokens(&source.text), &mut |line, word| {
+    each_ident(&source.tokens, &mut |line, word| {
         if banned.contains(&word) && !tests.iter().any(|lines| lines.contains(&line)) {
             complaints.push(format!(
                 "{}:{line}: `{word}` has no place here",
@@ -140,10 +139,6 @@ fn words(source: &Source, banned: &[&str]) -> Vec<String> {
         }
     });
     complaints
-}
-
-fn tokens(text: &str) -> TokenStream {
-    TokenStream::from_str(text).unwrap()
 }
 
 fn each_ident(stream: &TokenStream, visit: &mut dyn FnMut(usize, &str)) {
@@ -157,11 +152,14 @@ fn each_ident(stream: &TokenStream, visit: &mut dyn FnMut(usize, &str)) {
 }
 
 /// Every top-level module that a file names, with the line.
-fn root_names(path: &str, text: &str) -> Vec<(usize, String)> {
-    let inside = path.trim_start_matches("src/").trim_end_matches(".rs");
+fn root_names(source: &Source) -> Vec<(usize, String)> {
+    let inside = source
+        .path
+        .trim_start_matches("src/")
+        .trim_end_matches(".rs");
     let depth = inside.split('/').filter(|part| *part != "mod").count();
     let mut found = Vec::new();
-    walk(tokens(text), depth, &mut found);
+    walk(source.tokens.clone(), depth, &mut found);
     found
 }
 

@@ -1,8 +1,8 @@
 //! The machine enforces the style of this project: layers, sizes, names, registries, words, links.
 //!
-//! Each rule is a pure function from text to complaints, tested on a literal violation beside it,
-//! and applied to the whole tree in this file. An exception is listed by name with its reason; an
-//! exception that no longer applies is a complaint too.
+//! Each rule is a pure function from text to complaints, tested on a literal violation beside it.
+//! The one test here parses the tree once and applies all of them. An exception is listed by name
+//! with its reason; an exception that nothing needs any more is a complaint too.
 #![cfg(feature = "lab")]
 #![allow(clippy::unwrap_used)]
 
@@ -16,103 +16,108 @@ mod words;
 use source::Source;
 use std::path::Path;
 
-/// Fails with every complaint at once, one a line.
-#[track_caller]
-fn expect_none(rule: &str, complaints: Vec<String>) {
-    assert!(
-        complaints.is_empty(),
-        "{rule}:\n  {}\n",
-        complaints.join("\n  ")
-    );
+/// What the rules look at.
+struct Tree {
+    /// Every file below `src/`.
+    src: Vec<Source>,
+    /// Every file below `tests/`.
+    tests: Vec<Source>,
+    /// Path and text of every document.
+    documents: Vec<(String, String)>,
 }
 
-fn each(rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
-    source::tree("src").iter().flat_map(rule).collect()
-}
-
-#[test]
-fn a_lower_layer_never_names_a_higher_one() {
-    expect_none("layers", each(layers::upward_names));
-}
-
-#[test]
-fn every_module_has_a_layer() {
-    let sources = source::tree("src");
-    expect_none("layers", layers::unplaced(&sources));
-}
-
-#[test]
-fn judging_and_drawing_are_synchronous() {
-    expect_none("async only where there is I/O", each(layers::async_words));
-}
-
-#[test]
-fn only_the_top_layers_use_anyhow() {
-    expect_none("typed errors below run", each(layers::anyhow_words));
-}
-
-#[test]
-fn every_file_opens_with_its_purpose() {
-    let mut sources = source::tree("src");
-    sources.extend(source::tree("tests"));
-    let complaints = sources.iter().flat_map(sizes::header).collect();
-    expect_none("every file opens with `//!`", complaints);
-}
-
-#[test]
-fn files_are_short() {
-    let mut complaints = each(|source| sizes::file_length(source, sizes::LONG_FILES));
-    complaints.extend(sizes::stale_exceptions(
-        &source::tree("src"),
-        sizes::LONG_FILES,
-    ));
-    expect_none("file length", complaints);
-}
-
-#[test]
-fn functions_are_short() {
-    expect_none("function length", each(sizes::function_length));
-}
-
-#[test]
-fn files_are_named_after_their_one_job() {
-    let mut sources = source::tree("src");
-    sources.extend(source::tree("tests"));
-    let complaints = sources
-        .iter()
-        .flat_map(|source| sizes::vague_name(&source.path))
-        .collect();
-    expect_none("file names", complaints);
-}
-
-#[test]
-fn every_plug_in_is_in_its_registry() {
-    let sources = source::tree("src");
-    let complaints = registries::FOLDERS
-        .iter()
-        .flat_map(|folder| registries::unregistered(folder, &sources))
-        .collect();
-    expect_none("registries", complaints);
-}
-
-#[test]
-fn nothing_promises_what_a_drill_cannot_show() {
-    let mut complaints = each(|source| words::forbidden(&source.path, &source.text));
-    for path in words::documents() {
-        let text = std::fs::read_to_string(Path::new(source::ROOT).join(&path)).unwrap();
-        complaints.extend(words::forbidden(&path, &text));
+impl Tree {
+    fn read() -> Tree {
+        let text = |path: &str| std::fs::read_to_string(Path::new(source::ROOT).join(path));
+        Tree {
+            src: source::tree("src"),
+            tests: source::tree("tests"),
+            documents: words::DOCUMENTS
+                .iter()
+                .map(|path| ((*path).to_owned(), text(path).unwrap()))
+                .collect(),
+        }
     }
-    expect_none("words that must not appear", complaints);
+
+    fn each(&self, rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+        self.src.iter().flat_map(rule).collect()
+    }
+
+    fn each_with_tests(&self, rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+        self.src.iter().chain(&self.tests).flat_map(rule).collect()
+    }
+
+    fn each_document(&self, rule: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
+        let documents = self.documents.iter();
+        documents
+            .flat_map(|(path, text)| rule(path, text))
+            .collect()
+    }
 }
 
+type Rule = (&'static str, fn(&Tree) -> Vec<String>);
+
+/// Every rule, by what it asks for.
+const RULES: &[Rule] = &[
+    ("a lower layer never names a higher one", |tree| {
+        tree.each(layers::upward_names)
+    }),
+    ("every module has a layer", |tree| {
+        layers::unplaced(&tree.src)
+    }),
+    ("judging and drawing are synchronous", |tree| {
+        tree.each(layers::async_words)
+    }),
+    ("errors are typed below run", |tree| {
+        tree.each(layers::anyhow_words)
+    }),
+    ("every file opens with `//!` and its purpose", |tree| {
+        tree.each_with_tests(sizes::header)
+    }),
+    ("files are short", |tree| {
+        tree.each(|source| sizes::file_length(source, sizes::LONG_FILES))
+    }),
+    ("no exception outlives its need", |tree| {
+        sizes::stale_exceptions(&tree.src, sizes::LONG_FILES)
+    }),
+    ("functions are short", |tree| {
+        tree.each(sizes::function_length)
+    }),
+    ("files are named after their one job", |tree| {
+        tree.each_with_tests(|source| sizes::vague_name(&source.path))
+    }),
+    ("every plug-in is in its registry", |tree| {
+        let folders = registries::FOLDERS.iter();
+        folders
+            .flat_map(|folder| registries::unregistered(folder, &tree.src))
+            .collect()
+    }),
+    (
+        "the source promises nothing that a drill cannot show",
+        |tree| tree.each(|source| words::forbidden(&source.path, &source.text)),
+    ),
+    (
+        "the documents promise nothing that a drill cannot show",
+        |tree| tree.each_document(words::forbidden),
+    ),
+    ("links in the documents lead somewhere", |tree| {
+        tree.each_document(|path, text| {
+            links::dead(path, text, |target| {
+                Path::new(source::ROOT).join(target).exists()
+            })
+        })
+    }),
+];
+
 #[test]
-fn links_in_the_documents_lead_somewhere() {
-    let mut complaints = Vec::new();
-    for path in words::documents() {
-        let text = std::fs::read_to_string(Path::new(source::ROOT).join(&path)).unwrap();
-        complaints.extend(links::dead(&path, &text, |target| {
-            Path::new(source::ROOT).join(target).exists()
-        }));
+fn the_tree_obeys_every_rule() {
+    let tree = Tree::read();
+    assert!(tree.src.len() > 10, "this is not the source tree");
+    let mut broken = String::new();
+    for (rule, complaints) in RULES {
+        for complaint in complaints(&tree) {
+            broken.push_str(&format!("  {complaint}  [{rule}]\n"));
+        }
     }
-    expect_none("links", complaints);
+    assert!(broken.is_empty(), "rules are broken:\n{broken}");
 }

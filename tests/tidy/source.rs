@@ -4,9 +4,11 @@
 //! `#[cfg(test)] mod name;`. The trap: macros are opaque to the parser, so names inside them are
 //! looked for in their tokens (see [`crate::layers`]).
 
+use proc_macro2::TokenStream;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use syn::spanned::Spanned;
 
 /// The package's folder.
@@ -18,6 +20,8 @@ pub struct Source {
     pub path: String,
     /// Its text.
     pub text: String,
+    /// Its tokens: comments are gone, macros are not opaque.
+    pub tokens: TokenStream,
     /// Its syntax.
     pub syntax: syn::File,
     /// The whole file is compiled for tests only.
@@ -27,10 +31,12 @@ pub struct Source {
 impl Source {
     /// Parses a text as if it stood at `path`.
     pub fn parse(path: &str, text: &str) -> Source {
-        let syntax = syn::parse_file(text).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let tokens = TokenStream::from_str(text).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let syntax = syn::parse2(tokens.clone()).unwrap_or_else(|e| panic!("{path}: {e}"));
         Source {
             path: path.to_owned(),
             text: text.to_owned(),
+            tokens,
             syntax,
             test_only: false,
         }
