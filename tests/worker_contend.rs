@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support {
+    pub mod drill;
     pub mod played_director;
     pub mod redis_server;
 }
@@ -13,7 +14,8 @@ use lockdrill::store::Logged;
 use lockdrill::timeline::event::{Answer, Call, Event};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use support::played_director::{Drill, Played, script, transcript, worker};
+use support::drill::{Drill, script, worker};
+use support::played_director::{Played, transcript};
 use support::redis_server::RedisServer;
 
 const ENTER: StepAction = Enter { wait_ms: 20_000 };
