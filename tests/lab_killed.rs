@@ -54,7 +54,10 @@ fn nothing_survives(isolation: &str) {
             let after = attempts(&store);
             assert!(after <= 3, "{moment}: {after} attempts");
             if *moment == "fault nap (pause) hit a" {
-                assert_eq!(after, 1, "a stood still with its second write: it must never arrive");
+                assert_eq!(
+                    after, 1,
+                    "a stood still with its second write: it must never arrive"
+                );
             }
         }
     }
@@ -85,7 +88,11 @@ fn clean_after_everything_of_the_lab_was_killed_at_once() {
             let cleaned = lab.command(&["clean"]).output().unwrap();
             assert!(cleaned.status.success(), "{cleaned:?}");
         }
-        until("no process", || lab.processes().is_empty(), || format!("{:?}", lab.processes()));
+        until(
+            "no process",
+            || lab.processes().is_empty(),
+            || format!("{:?}", lab.processes()),
+        );
         lab.assert_nothing_left();
     }
 }
@@ -96,6 +103,10 @@ fn clean_leaves_a_live_run_alone() {
     let mut started = lab.start(&["pause", "--no-controls"]);
     started.await_line("fault nap (pause) hit a");
     assert!(lab.command(&["clean"]).output().unwrap().status.success());
-    assert_eq!(started.child.wait().unwrap().code(), Some(0), "the run goes on and passes");
+    assert_eq!(
+        started.child.wait().unwrap().code(),
+        Some(0),
+        "the run goes on and passes"
+    );
     lab.assert_nothing_left();
 }

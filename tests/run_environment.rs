@@ -20,7 +20,11 @@ fn no_redis_server() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(4));
-    assert!(said(&output).contains("no redis-server found"), "{}", said(&output));
+    assert!(
+        said(&output).contains("no redis-server found"),
+        "{}",
+        said(&output)
+    );
     assert!(said(&output).contains("make setup"));
     lab.assert_nothing_left();
 }
@@ -29,7 +33,11 @@ fn no_redis_server() {
 fn a_redis_server_that_is_too_old() {
     let lab = Lab::new();
     let old = lab.folder.path().join("redis-server");
-    std::fs::write(&old, "#!/bin/sh\necho 'Redis server v=6.2.14 sha=0 malloc=x bits=64'\n").unwrap();
+    std::fs::write(
+        &old,
+        "#!/bin/sh\necho 'Redis server v=6.2.14 sha=0 malloc=x bits=64'\n",
+    )
+    .unwrap();
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
     let output = lab
         .command(&["run", "pause", "--out", &lab.out().display().to_string()])
@@ -37,7 +45,11 @@ fn a_redis_server_that_is_too_old() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(4));
-    assert!(said(&output).contains("Redis 6.2.14, older than 7.0"), "{}", said(&output));
+    assert!(
+        said(&output).contains("Redis 6.2.14, older than 7.0"),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
@@ -51,12 +63,24 @@ fn a_redis_server_that_dies_at_once_is_told_with_its_own_words() {
     let out = lab.out().display().to_string();
     for isolation in ["guard", "namespace"] {
         let output = lab
-            .command(&["run", "pause", "--no-controls", "--out", &out, "--isolation", isolation])
+            .command(&[
+                "run",
+                "pause",
+                "--no-controls",
+                "--out",
+                &out,
+                "--isolation",
+                isolation,
+            ])
             .env("LOCKDRILL_REDIS_SERVER", &broken)
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-        assert!(said(&output).contains("Address already in use"), "{}", said(&output));
+        assert!(
+            said(&output).contains("Address already in use"),
+            "{}",
+            said(&output)
+        );
         lab.assert_nothing_left();
     }
 }
@@ -96,9 +120,18 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_recorded() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-    assert!(said(&output).contains("No space left on device"), "{}", said(&output));
+    assert!(
+        said(&output).contains("No space left on device"),
+        "{}",
+        said(&output)
+    );
     let drill = lab.out().join("pause");
-    let run = std::fs::read_dir(drill).unwrap().next().unwrap().unwrap().path();
+    let run = std::fs::read_dir(drill)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let text = std::fs::read_to_string(run.join("timeline.jsonl")).unwrap();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     assert!(whole.lines().count() > 3);

@@ -30,9 +30,16 @@ fn the_pause_drill_passes(isolation: &str) {
     }
 
     let control = arm(&value, 0, "unfenced");
-    assert_eq!(control["verdict"], "fail", "a red control is a fail by itself");
+    assert_eq!(
+        control["verdict"], "fail",
+        "a red control is a fail by itself"
+    );
     assert_eq!(control["expected"], "fail");
-    assert_eq!(outcome(control, "no_stale_write"), "violated", "{control:#}");
+    assert_eq!(
+        outcome(control, "no_stale_write"),
+        "violated",
+        "{control:#}"
+    );
     assert_eq!(outcome(control, "evidence"), "holds", "{control:#}");
 
     let dir = Path::new(drill["dir"].as_str().unwrap());
@@ -69,13 +76,14 @@ fn the_byte_was_written_while_the_group_stood_still(dir: &Path) {
     let resumed = place("resumed", &|point| point["point"] == "a.write.2.armed");
     assert!(stopped < go && go < heal && heal < resumed);
     for moment in [stopped, heal] {
-        let threads = lines[moment]["event"]["look"]["threads"].as_array().unwrap();
+        let threads = lines[moment]["event"]["look"]["threads"]
+            .as_array()
+            .unwrap();
         assert!(threads.len() > 1, "every thread, not one");
         assert!(threads.iter().all(|thread| thread["state"] == "T"));
     }
     assert_eq!(
-        lines[stopped]["event"]["look"]["threads"],
-        lines[heal]["event"]["look"]["threads"],
+        lines[stopped]["event"]["look"]["threads"], lines[heal]["event"]["look"]["threads"],
         "no run time in between"
     );
 }
@@ -111,7 +119,11 @@ fn two_executions_are_two_entries_and_run_side_by_side() {
     let plan = |drill: &serde_json::Value| {
         std::fs::read(Path::new(drill["dir"].as_str().unwrap()).join("plan.json")).unwrap()
     };
-    assert_eq!(plan(&drills[0]), plan(&drills[1]), "same file and seed, same bytes");
+    assert_eq!(
+        plan(&drills[0]),
+        plan(&drills[1]),
+        "same file and seed, same bytes"
+    );
 }
 
 #[test]
@@ -122,9 +134,17 @@ fn an_interrupt_heals_reports_what_there_is_and_exits_130() {
     started.signal(nix::sys::signal::Signal::SIGINT);
     assert_eq!(started.child.wait().unwrap().code(), Some(130));
     lab.assert_nothing_left();
-    let run = std::fs::read_dir(lab.out().join("pause")).unwrap().next().unwrap().unwrap().path();
+    let run = std::fs::read_dir(lab.out().join("pause"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let lines = timeline(&run);
     let last = lines.last().unwrap();
     assert_eq!(last["event"]["end"]["reason"], "interrupted");
-    assert!(run.join("report.html").is_file(), "what there is, is reported");
+    assert!(
+        run.join("report.html").is_file(),
+        "what there is, is reported"
+    );
 }

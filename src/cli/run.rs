@@ -72,7 +72,9 @@ pub(super) fn exec(args: Args) -> Exit {
     };
     let console = Console::new();
     if let Some(why) = &ready.fallback {
-        console.note(&format!("isolation: guard, because namespaces are refused: {why}"));
+        console.note(&format!(
+            "isolation: guard, because namespaces are refused: {why}"
+        ));
     }
     sweep_dead(&console);
     let request = Request {
@@ -85,7 +87,9 @@ pub(super) fn exec(args: Args) -> Exit {
     };
     match conductor::run(&request, &ready, &console) {
         Ok(executed) => conclude(&args, &executed),
-        Err(error) => not_ready(&format!("cannot prepare a run directory: {error}; choose another folder with --out")),
+        Err(error) => not_ready(&format!(
+            "cannot prepare a run directory: {error}; choose another folder with --out"
+        )),
     }
 }
 
@@ -125,7 +129,13 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
         .into_iter()
         .map(|control| {
             let status = "not applicable".to_owned();
-            (control.control, NotRun { status, why: control.why })
+            (
+                control.control,
+                NotRun {
+                    status,
+                    why: control.why,
+                },
+            )
         })
         .collect();
     let mut controls = experiment.controls;

@@ -103,7 +103,10 @@ impl Lab {
         })
         .map(|pid| {
             let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            format!("{pid} {}", String::from_utf8_lossy(&command).replace('\0', " "))
+            format!(
+                "{pid} {}",
+                String::from_utf8_lossy(&command).replace('\0', " ")
+            )
         })
         .collect()
     }
@@ -120,9 +123,11 @@ impl Lab {
 
     /// Waits until nothing of this lab is left; panics with what is.
     pub fn assert_nothing_left(&self) {
-        until("nothing to be left", || {
-            self.processes().is_empty() && self.folders().is_empty()
-        }, || format!("{:?} {:?}", self.processes(), self.folders()));
+        until(
+            "nothing to be left",
+            || self.processes().is_empty() && self.folders().is_empty(),
+            || format!("{:?} {:?}", self.processes(), self.folders()),
+        );
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
         let ours = self.folder.path().display().to_string();
         assert!(!mounts.contains(&ours), "a mount is left:\n{mounts}");
@@ -140,7 +145,10 @@ impl Started {
         let begun = Instant::now();
         let mut seen = Vec::new();
         loop {
-            match self.lines.recv_timeout(LIMIT.saturating_sub(begun.elapsed())) {
+            match self
+                .lines
+                .recv_timeout(LIMIT.saturating_sub(begun.elapsed()))
+            {
                 Ok(line) if line.contains(wanted) => return line,
                 Ok(line) => seen.push(line),
                 Err(error) => panic!("never: {wanted} ({error})\n{}", seen.join("\n")),

@@ -37,7 +37,10 @@ pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
 /// The store's own log, in the store's own order; returns the final value as JSON.
 async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
     let broken = |error: StoreError| {
-        DirectorError::Env(EnvError::new(error.to_string(), "see the logs in the run directory"))
+        DirectorError::Env(EnvError::new(
+            error.to_string(),
+            "see the logs in the run directory",
+        ))
     };
     let kind = store::find(&scene.plan.store.kind)
         .ok_or_else(|| DirectorError::Bug("the store has left the registry".to_owned()))?;
@@ -58,11 +61,22 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
 }
 
 fn attempt(logged: Logged) -> Event {
-    let Logged { n, seal, attempt, accepted, highest, applied_ns } = logged;
+    let Logged {
+        n,
+        seal,
+        attempt,
+        accepted,
+        highest,
+        applied_ns,
+    } = logged;
     Event::StoreAttempt {
         n,
         resource: attempt.resource,
-        kind: if seal { AttemptKind::Seal } else { AttemptKind::Write },
+        kind: if seal {
+            AttemptKind::Seal
+        } else {
+            AttemptKind::Write
+        },
         write: attempt.write,
         based_on: attempt.based_on,
         grant: attempt.grant,

@@ -66,7 +66,12 @@ pub async fn run(scene: &mut Scene) -> Result<Ending, DirectorError> {
 
 /// Each trigger and each await may take `patience`; the arm as a whole all of them in a row.
 fn arm_limit_ms(scene: &Scene) -> u64 {
-    let steps: usize = scene.plan.workers.iter().map(|worker| worker.script.len()).sum();
+    let steps: usize = scene
+        .plan
+        .workers
+        .iter()
+        .map(|worker| worker.script.len())
+        .sum();
     let waits = 2 + 2 * scene.plan.faults.len() + steps;
     scene.plan.patience_ms.saturating_mul(waits as u64)
 }
@@ -150,7 +155,15 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
         Child::Stopped => return signalled(scene, at, name, ChildChange::Stopped),
         Child::Continued => return signalled(scene, at, name, ChildChange::Continued),
     };
-    scene.record(at, By::Lab, Event::WorkerExited { worker: name, code, signal })
+    scene.record(
+        at,
+        By::Lab,
+        Event::WorkerExited {
+            worker: name,
+            code,
+            signal,
+        },
+    )
 }
 
 /// The child is gone.
@@ -188,7 +201,10 @@ fn advance(scene: &mut Scene) -> Result<(), DirectorError> {
     }
     let names: Vec<String> = scene.workers.keys().cloned().collect();
     for name in names {
-        let wait = scene.workers.get(&name).and_then(|worker| worker.wait.clone());
+        let wait = scene
+            .workers
+            .get(&name)
+            .and_then(|worker| worker.wait.clone());
         if let Some(wait) = wait.filter(|wait| satisfied(scene, wait)) {
             go_if_waiting_at(scene, &name, &wait.point)?;
         }
@@ -205,11 +221,14 @@ fn healed_by(scene: &Scene, heal: &Heal, since: u64) -> Option<String> {
 
 fn satisfied(scene: &Scene, wait: &waits::Wait) -> bool {
     let begun = |name: &String| {
-        scene.faults.iter().any(|fault| {
-            fault.plan.name == *name && !matches!(fault.state, FaultState::Waiting)
-        })
+        scene
+            .faults
+            .iter()
+            .any(|fault| fault.plan.name == *name && !matches!(fault.state, FaultState::Waiting))
     };
-    wait.event.as_ref().is_none_or(|event| scene.seen.contains(event))
+    wait.event
+        .as_ref()
+        .is_none_or(|event| scene.seen.contains(event))
         && wait.faults.iter().all(begun)
 }
 
@@ -320,15 +339,21 @@ pub async fn settle(scene: &mut Scene) -> Result<(), DirectorError> {
         // Gone already is as good as killed.
         let _ = killpg(Pid::from_raw(worker.pid), Signal::SIGKILL);
     }
-    until(scene, Duration::from_secs(10), "the end of every worker", |scene| {
-        scene.workers_done()
-    })
+    until(
+        scene,
+        Duration::from_secs(10),
+        "the end of every worker",
+        |scene| scene.workers_done(),
+    )
     .await
 }
 
 /// Waits for the observer.
 pub async fn until_synced(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
-    until(scene, limit, "the observer to be in sync", |scene| scene.synced).await
+    until(scene, limit, "the observer to be in sync", |scene| {
+        scene.synced
+    })
+    .await
 }
 
 /// Waits for a mark of ours to come by in the stream.
@@ -384,7 +409,16 @@ pub async fn sample_clock(scene: &mut Scene, count: usize) -> Result<(), Directo
         let (before, after) = (scene.lab(before), scene.lab(after));
         let server = super::scene::SERVER.to_owned();
         let by = By::Server(server.clone());
-        scene.record(after, by, Event::ClockSample { server, before, after, server_us })?;
+        scene.record(
+            after,
+            by,
+            Event::ClockSample {
+                server,
+                before,
+                after,
+                server_us,
+            },
+        )?;
     }
     Ok(())
 }

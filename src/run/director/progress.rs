@@ -43,25 +43,45 @@ pub fn sentence(line: &Line) -> Option<String> {
     };
     match &line.event {
         Event::Phase { name } => Some(format!("phase {name}")),
-        Event::FaultOnset { fault, kind, worker, .. } => Some(match worker {
+        Event::FaultOnset {
+            fault,
+            kind,
+            worker,
+            ..
+        } => Some(match worker {
             Some(worker) => format!("fault {fault} ({kind}) hit {worker}"),
             None => format!("fault {fault} ({kind}) began"),
         }),
-        Event::FaultHeal { fault, cause, .. } => Some(format!("fault {fault} healed after {cause}")),
-        Event::FaultNotInjected { fault, why } => Some(format!("fault {fault} not injected: {why}")),
-        Event::PatienceEnded { awaited, by } => {
-            Some(format!("{by} waited for {awaited} in vain"))
+        Event::FaultHeal { fault, cause, .. } => {
+            Some(format!("fault {fault} healed after {cause}"))
         }
-        Event::Lost { grant, reason, .. } => Some(format!("{who} was told that {grant} is lost: {reason}")),
-        Event::Effect { key, change: Change::Set { fencing, .. }, .. } => Some(match fencing {
+        Event::FaultNotInjected { fault, why } => {
+            Some(format!("fault {fault} not injected: {why}"))
+        }
+        Event::PatienceEnded { awaited, by } => Some(format!("{by} waited for {awaited} in vain")),
+        Event::Lost { grant, reason, .. } => {
+            Some(format!("{who} was told that {grant} is lost: {reason}"))
+        }
+        Event::Effect {
+            key,
+            change: Change::Set { fencing, .. },
+            ..
+        } => Some(match fencing {
             Some(fencing) => format!("{who} granted {key} with fencing token {fencing}"),
             None => format!("{who} granted {key}"),
         }),
-        Event::Return { answer: Answer::Accepted, .. } => Some(format!("{who}: the store accepted")),
-        Event::Return { answer: Answer::Rejected { .. }, .. } => {
-            Some(format!("{who}: the store rejected"))
-        }
-        Event::Invoke { call: Call::Write { write, fencing, .. }, .. } => Some(match fencing {
+        Event::Return {
+            answer: Answer::Accepted,
+            ..
+        } => Some(format!("{who}: the store accepted")),
+        Event::Return {
+            answer: Answer::Rejected { .. },
+            ..
+        } => Some(format!("{who}: the store rejected")),
+        Event::Invoke {
+            call: Call::Write { write, fencing, .. },
+            ..
+        } => Some(match fencing {
             Some(fencing) => format!("{write} leaves with fencing token {fencing}"),
             None => format!("{write} leaves without a fencing token"),
         }),

@@ -213,10 +213,7 @@ impl Scene {
     }
 }
 
-fn forward_children(
-    mut children: UnboundedReceiver<ChildEvent>,
-    out: UnboundedSender<Incoming>,
-) {
+fn forward_children(mut children: UnboundedReceiver<ChildEvent>, out: UnboundedSender<Incoming>) {
     tokio::spawn(async move {
         while let Some(event) = children.recv().await {
             if out.send(Incoming::Child(event)).is_err() {

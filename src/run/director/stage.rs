@@ -7,12 +7,12 @@ use super::waits;
 use super::{DirectorError, dispatch};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
+use crate::env::isolation::Mode;
 use crate::env::redis::find::RedisBinary;
 use crate::env::redis::observe::{self, Control};
 use crate::env::redis::server;
 use crate::env::redis::tap::Tap;
 use crate::env::sweep;
-use crate::env::isolation::Mode;
 use crate::plan::WorkerPlan;
 use crate::run::run_dir;
 use crate::store::{self, StoreSpec};
@@ -51,7 +51,10 @@ pub async fn servers(scene: &mut Scene) -> Result<(), DirectorError> {
     let out = scene.outbox.clone();
     tokio::spawn(async move {
         while let Some(observed) = receiver.recv().await {
-            if out.send(Incoming::Observed(SERVER.to_owned(), observed)).is_err() {
+            if out
+                .send(Incoming::Observed(SERVER.to_owned(), observed))
+                .is_err()
+            {
                 return;
             }
         }
@@ -141,7 +144,10 @@ fn died(scene: &Scene) -> DirectorError {
 pub async fn workers(scene: &mut Scene) -> Result<(), DirectorError> {
     let store = store_spec(scene);
     let kind = store::find(&scene.plan.store.kind).ok_or_else(|| {
-        DirectorError::Bug(format!("no store `{}` in the registry", scene.plan.store.kind))
+        DirectorError::Bug(format!(
+            "no store `{}` in the registry",
+            scene.plan.store.kind
+        ))
     })?;
     (kind.create)(&store).map_err(|error| {
         DirectorError::Env(EnvError::new(error.to_string(), "run `lockdrill doctor`"))
@@ -158,7 +164,12 @@ pub fn store_spec(scene: &Scene) -> StoreSpec {
         kind: scene.plan.store.kind.clone(),
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
-        location: scene.spec.work_dir.join("store.sqlite").display().to_string(),
+        location: scene
+            .spec
+            .work_dir
+            .join("store.sqlite")
+            .display()
+            .to_string(),
         lab_zero_ns: scene.zero_ns,
     }
 }
@@ -188,7 +199,10 @@ async fn start_worker(
         store: store.clone(),
         park_at: waits::parks(&scene.plan).into_iter().collect(),
     };
-    let path = scene.spec.work_dir.join(format!("worker.{}.json", worker.name));
+    let path = scene
+        .spec
+        .work_dir
+        .join(format!("worker.{}.json", worker.name));
     let json = serde_json::to_vec(&spec).map_err(|error| broken(&error))?;
     std::fs::write(&path, json).map_err(|error| broken(&error))?;
     let (go_read, go_write) = pipe2(OFlag::O_CLOEXEC).map_err(|error| broken(&error))?;

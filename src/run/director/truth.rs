@@ -21,12 +21,26 @@ impl Truth {
     /// Takes note of one line.
     pub fn note(&mut self, line: &Line) {
         match (&line.by, &line.event) {
-            (By::Worker(worker), Event::Invoke { call: Call::Attempt { grant, owner }, .. }) => {
+            (
+                By::Worker(worker),
+                Event::Invoke {
+                    call: Call::Attempt { grant, owner },
+                    ..
+                },
+            ) => {
                 self.attempts
                     .insert(owner.clone(), (worker.clone(), grant.clone()));
             }
             (_, Event::Effect { change, .. }) => self.change(change),
-            (_, Event::ClockSample { before, after, server_us, .. }) => {
+            (
+                _,
+                Event::ClockSample {
+                    before,
+                    after,
+                    server_us,
+                    ..
+                },
+            ) => {
                 let middle_us = i128::from(before.midpoint(*after)) / 1000;
                 self.offset_us = Some(i128::from(*server_us) - middle_us);
             }
@@ -36,7 +50,9 @@ impl Truth {
 
     fn change(&mut self, change: &Change) {
         match change {
-            Change::Set { owner, until_ms, .. } => {
+            Change::Set {
+                owner, until_ms, ..
+            } => {
                 self.owner = Some(owner.clone());
                 self.until_ms = *until_ms;
             }
@@ -55,9 +71,14 @@ impl Truth {
     /// Why there is no such worker, in words.
     pub fn holder(&self, lab_ns: u64) -> Result<(String, GrantId), String> {
         let owner = self.owner.as_ref().ok_or("the server names no holder")?;
-        let offset_us = self.offset_us.ok_or("the server's clock is not known yet")?;
+        let offset_us = self
+            .offset_us
+            .ok_or("the server's clock is not known yet")?;
         let now_ms = (i128::from(lab_ns) / 1000 + offset_us) / 1000;
-        if self.until_ms.is_some_and(|until| i128::from(until) <= now_ms) {
+        if self
+            .until_ms
+            .is_some_and(|until| i128::from(until) <= now_ms)
+        {
             return Err("the last lease has ended by the server's clock".to_owned());
         }
         self.attempts
@@ -72,7 +93,12 @@ mod tests {
     use super::*;
 
     fn line(by: By, event: Event) -> Line {
-        Line { seq: 0, at: 0, by, event }
+        Line {
+            seq: 0,
+            at: 0,
+            by,
+            event,
+        }
     }
 
     #[test]
@@ -86,7 +112,10 @@ mod tests {
             Event::Invoke {
                 op: 1,
                 step: None,
-                call: Call::Attempt { grant: grant.clone(), owner: owner.clone() },
+                call: Call::Attempt {
+                    grant: grant.clone(),
+                    owner: owner.clone(),
+                },
             },
         ));
         assert!(truth.holder(0).is_err());
@@ -105,7 +134,11 @@ mod tests {
                 server: "redis".into(),
                 pos: 0,
                 key: "k".into(),
-                change: Change::Set { owner, fencing: None, until_ms: Some(2000) },
+                change: Change::Set {
+                    owner,
+                    fencing: None,
+                    until_ms: Some(2000),
+                },
             },
         ));
         assert_eq!(truth.holder(999_000_000), Ok(("a".into(), grant)));
