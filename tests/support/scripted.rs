@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 /// One answer.
 #[derive(Clone, Debug)]
 pub enum Say<T> {
-    /// After this long, but never later than the command's time is up.
+    /// After this long; unknown if the command's time is up before.
     After(Duration, Result<T, CommandError>),
     /// Never, not even when the command's time is up: worse than any back end may be.
     Never,
@@ -33,9 +33,9 @@ pub fn failed<T>() -> Say<T> {
     Say::After(Duration::ZERO, Err(CommandError::Failed("refused".into())))
 }
 
-/// Unknown, as a timeout is: only when the command's time is up.
+/// As a timeout: unknown when the command's time is up.
 pub fn unknown<T>() -> Say<T> {
-    let why = CommandError::Unknown("no answer".into());
+    let why = CommandError::Unknown("no answer in time".into());
     Say::After(Duration::MAX, Err(why))
 }
 
@@ -124,7 +124,11 @@ impl Scripted {
             Say::After(delay, answer) => {
                 let left = ask.until.saturating_duration_since(Instant::now());
                 sleep(delay.min(left)).await;
-                answer
+                if delay <= left {
+                    answer
+                } else {
+                    Err(CommandError::Unknown("no answer in time".into()))
+                }
             }
         }
     }
