@@ -152,7 +152,7 @@ impl Waiter {
             match &attempted {
                 Attempted::NoAnswer(CommandError::Unknown(why)) => {
                     *last = Last::Unknown(why.clone());
-                    if attempt.window().is_none() {
+                    if attempt.window().is_none() || Instant::now() >= deadline {
                         return attempted;
                     }
                 }
