@@ -125,6 +125,23 @@ async fn an_unknown_attempt_may_turn_out_busy_or_stay_unknown_or_run_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_release_ends_a_pending_enter_at_once() {
+    let lab = lab(Scripted::acquiring([unknown()]));
+    let lock = Arc::new(lab.unknown().await);
+    let entering = tokio::spawn({
+        let lock = Arc::clone(&lock);
+        async move { lock.enter(LEASE, &CancellationToken::new()).await }
+    });
+    sleep(10 * MS).await;
+    let began = Instant::now();
+    lock.release().await;
+    assert_eq!(entering.await.unwrap(), Err(EnterError::Released));
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    sleep(LEASE).await;
+    assert!(!lock.is_held());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_grant_that_comes_after_its_own_lease_is_given_back() {
     let late = Say::After(40 * MS, Ok(granted(1, 10 * MS)));
     let lab = lab(Scripted::acquiring([late]));
