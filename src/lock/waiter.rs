@@ -12,12 +12,16 @@ use crate::lock::pace::Pace;
 use crate::lock::service::Wake;
 use crate::lock::{lease, metrics};
 use std::fmt;
+use std::future::pending;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// Longest time between two looks at the lock, before jitter.
 const POLL: Duration = Duration::from_millis(1_000);
+/// Shortest time between two looks that nobody woke us for: leaves the pace room for the look
+/// that follows a wake-up.
+const LOOK_MIN: Duration = Duration::from_millis(500);
 
 /// Waits for one lock. Nothing happens before [`Waiter::enter`].
 pub struct Waiter {
@@ -97,6 +101,10 @@ impl Waiter {
         let mut wake = self.context.service.watch(&name);
         loop {
             self.pause(wake.as_mut()).await;
+            if Instant::now() >= deadline {
+                // The deadline's own arm ends the wait.
+                pending::<()>().await;
+            }
             let attempt = self.context.attempt(&self.key, &self.options)?;
             match self.try_once(&attempt, deadline, last).await {
                 Attempted::Granted => return Ok(attempt),
@@ -110,18 +118,20 @@ impl Waiter {
     /// Until a release wakes us or the poll is due; within the pace.
     async fn pause(&mut self, wake: &mut dyn Wake) {
         let Some(look_at) = self.look_at else {
-            return sleep_until(self.pace.next(Instant::now())).await;
+            return;
         };
-        // To listen is a command too.
-        sleep_until(self.pace.next(Instant::now()).min(look_at)).await;
-        if Instant::now() < look_at {
-            self.pace.sent(Instant::now());
-            tokio::select! {
-                () = wake.woken() => {}
-                () = sleep_until(look_at) => {}
+        if !wake.listening() {
+            // To begin to listen is a command too.
+            sleep_until(self.pace.next(Instant::now()).min(look_at)).await;
+            if Instant::now() >= look_at {
+                return;
             }
+            self.pace.sent(Instant::now());
         }
-        sleep_until(self.pace.next(Instant::now())).await;
+        tokio::select! {
+            () = wake.woken() => {}
+            () = sleep_until(look_at) => {}
+        }
     }
 
     /// One fresh attempt, sent again for as long as its outcome is unknown.
@@ -166,7 +176,8 @@ fn next_look(remaining: Option<Duration>) -> Instant {
     let wait = match remaining {
         // One millisecond more: servers round what is left down.
         Some(left) if left < poll => {
-            left + Duration::from_millis(1) + (left / 10).mul_f64(lease::jitter())
+            let after = left + Duration::from_millis(1);
+            after.max(LOOK_MIN) + (left / 10).mul_f64(lease::jitter())
         }
         Some(_) | None => poll,
     };
