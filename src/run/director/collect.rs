@@ -12,8 +12,8 @@ use std::time::Duration;
 pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
     dispatch::sample_clock(scene, 3).await?;
     let control = scene.control()?;
-    control.mark("end").await?;
-    dispatch::until_marked(scene, "end", Duration::from_secs(10)).await?;
+    control.mark(dispatch::END_MARK).await?;
+    dispatch::until_marked(scene, dispatch::END_MARK, Duration::from_secs(10)).await?;
     let key = scene.plan.lock.key.clone();
     let left = control.left(&key).await?;
     let server = SERVER.to_owned();

@@ -23,6 +23,9 @@ const FLUSH_EVERY: Duration = Duration::from_millis(10);
 /// The server's clock is read this often.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
+/// The mark behind the last effect that counts.
+pub const END_MARK: &str = "end";
+
 const MS: u64 = 1_000_000;
 
 /// Runs the drill until every worker has ended, or patience or the user ends it.
@@ -123,6 +126,8 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
             scene.marks.insert(name);
             Ok(())
         }
+        // Everything up to the end mark has been seen: what ends now was meant to end.
+        Observed::Gap(..) if scene.marks.contains(END_MARK) => Ok(()),
         Observed::Gap(at, why) => {
             scene.synced = false;
             scene.record(scene.lab(at), by, Event::ObserverGap { server, why })
