@@ -24,7 +24,10 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/lock/backends/",
         registry: "src/lock/backends/mod.rs",
         list: "ALL",
-        beside: &[],
+        beside: &[
+            ("redis_conn", "the connection of the Redis back end"),
+            ("redis_scripts", "the scripts of the Redis back end"),
+        ],
     },
     Folder {
         path: "src/faults/",
@@ -36,7 +39,7 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/checks/",
         registry: "src/checks/mod.rs",
         list: "ALL",
-        beside: &[],
+        beside: &[("say", "how findings word times, workers and events")],
     },
     Folder {
         path: "src/store/",
