@@ -2,86 +2,21 @@
 //! tell it which answer is wanted.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/pause_drill.rs"]
+mod pause_drill;
 #[path = "support/history.rs"]
 mod support;
 
 use lockdrill::checks::{self, Outcome};
-use lockdrill::plan::{Control, Evidence, FaultPlan, Heal, Limit, Target};
-use lockdrill::timeline::event::{By, ChildChange, Event, Line};
+use lockdrill::plan::{Control, Evidence, Limit};
+use lockdrill::timeline::event::{ChildChange, Event, Line};
 use lockdrill::timeline::history::History;
+use pause_drill::{go, pause_drill, resumed};
 use support::*;
 
-const POINT: &str = "a.write.2.armed";
-
-/// The pause drill, whole: a is stopped from 500 to 3200 while it stands at its second write, b is
-/// granted and writes, a wakes and its late write is refused.
+/// The pause drill, its late write refused.
 fn drill() -> Record {
-    let mut h = Record::new();
-    h.plan.faults.push(FaultPlan {
-        name: "nap".to_owned(),
-        kind: "pause".to_owned(),
-        target: Target::Holder,
-        when: POINT.to_owned(),
-        heal: Heal::After("b.write.accepted".to_owned()),
-    });
-    let a = h.acquire("a", 100);
-    let first = h.write(&a, 200, true);
-    let late = h.write_id("a");
-    let asked = h.ask_write(&a, 490, &late, Some(first.clone()));
-    point(&mut h, 495);
-    h.signal("a", 502, ChildChange::Stopped);
-    h.onset("nap", "a", Some(a.grant.clone()), 500);
-    h.look("nap", "stopped", 503, stopped_threads());
-    go(&mut h, 504);
-    h.look("nap", "go", 505, stopped_threads());
-    h.delete(1101);
-    let b = h.acquire("b", 2500);
-    let early = h.write(&b, 3000, true);
-    h.look("nap", "heal", 3199, stopped_threads());
-    h.heal("nap", 3200);
-    resumed(&mut h, 3201);
-    h.signal("a", 3202, ChildChange::Continued);
-    h.log(&a, 3205, (&late, Some(first)), false);
-    let refused = lockdrill::timeline::event::Answer::Rejected { highest: b.fencing };
-    h.ret(
-        "a",
-        asked,
-        3206,
-        lockdrill::timeline::event::Outcome::Ok,
-        refused,
-    );
-    let (worker, fault) = ("a".to_owned(), "nap".to_owned());
-    h.plan.evidence = vec![
-        Evidence::LeaseEnded {
-            worker,
-            fault: fault.clone(),
-        },
-        Evidence::Granted {
-            worker: "b".to_owned(),
-            fault,
-        },
-        Evidence::ReachedAfter { late, early },
-    ];
-    h
-}
-
-fn point(h: &mut Record, at: u64) {
-    let point = POINT.to_owned();
-    h.push(
-        ns(at),
-        By::Worker("a".to_owned()),
-        Event::Point { point, waits: true },
-    );
-}
-
-fn go(h: &mut Record, at: u64) {
-    let (worker, point) = ("a".to_owned(), POINT.to_owned());
-    h.lab(at, Event::Go { worker, point });
-}
-
-fn resumed(h: &mut Record, at: u64) {
-    let point = POINT.to_owned();
-    h.push(ns(at), By::Worker("a".to_owned()), Event::Resumed { point });
+    pause_drill(false)
 }
 
 fn change(h: &mut Record, mut with: impl FnMut(&mut Line)) {
