@@ -4,7 +4,7 @@
 
 use crate::clock::{monotonic_ns, wall_ns};
 use crate::env::error::EnvError;
-use crate::env::{isolation, ledger, redis, stop};
+use crate::env::{isolation, redis, root, stop};
 use nix::sys::statvfs::statvfs;
 use nix::time::{ClockId, clock_getres};
 use serde::Serialize;
@@ -114,8 +114,10 @@ fn signals() -> Finding {
     let what = "signals";
     let attempt = || -> io::Result<u64> {
         let child = Command::new("sleep")
-            .arg("600")
+            .arg("60")
             .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
         let child = Ended(child);
@@ -229,10 +231,13 @@ fn noise() -> Finding {
 
 fn state_folder() -> Finding {
     let what = "state folder";
-    match ledger::root() {
-        Ok(root) => Finding::new(what, Level::Ready, root.display().to_string()),
+    match root::make() {
+        Ok(root) => {
+            root::tidy(&root);
+            Finding::new(what, Level::Ready, root.display().to_string())
+        }
         Err(error) => Finding::new(what, Level::Missing, error.to_string())
-            .todo(format!("export {}=\"$(mktemp -d)\"", ledger::ROOT)),
+            .todo(format!("export {}=\"$(mktemp -d)\"", root::VARIABLE)),
     }
 }
 

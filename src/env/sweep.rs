@@ -11,6 +11,7 @@ use crate::env::isolation::Mode;
 use crate::env::ledger::{self, Entry, Role, told};
 use crate::env::process::{Fate, Identity, own_pid};
 use crate::env::procfs::{self, Stat};
+use crate::env::root;
 use nix::mount::{MntFlags, umount2};
 use serde::Serialize;
 use std::fs;
@@ -60,10 +61,12 @@ pub enum Done {
 /// # Errors
 /// When the root of the arm folders is unsafe or cannot be listed.
 pub fn sweep_dead() -> io::Result<Vec<Found>> {
-    let root = ledger::root()?;
-    let _lock = ledger::lock(&root)?;
     let mut found = Vec::new();
-    for entry in fs::read_dir(&root)? {
+    if !root::exists()? {
+        return Ok(found);
+    }
+    let root = root::lock()?;
+    for entry in fs::read_dir(&root.path)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             found.push(sweep(&entry.path()));
@@ -143,11 +146,14 @@ fn undo(folder: &Path, entries: &[Entry], killed: &mut Vec<String>) -> io::Resul
         std::thread::sleep(STEP);
     }
     let limit = Instant::now() + DEATH_LIMIT;
+    let mut empty_before = false;
     loop {
         let left = remaining(&us, &ledger::mark(folder), entries)?;
-        if left.is_empty() {
+        // Twice, for a process that was just becoming another program has no mark meanwhile.
+        if left.is_empty() && empty_before {
             return remove(folder);
         }
+        empty_before = left.is_empty();
         if Instant::now() > limit {
             let names: Vec<String> = left.iter().map(shown).collect();
             let names = names.join(", ");
@@ -240,10 +246,12 @@ pub fn remove(folder: &Path) -> io::Result<()> {
     }
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(told(&error, folder.display()))
+            return Err(told(&error, folder.display()));
         }
-        Ok(()) | Err(_) => Ok(()),
+        Ok(()) | Err(_) => {}
     }
+    root::tidy(folder.parent().unwrap_or(folder));
+    Ok(())
 }
 
 /// Mount points beneath a folder, or the folder itself.
