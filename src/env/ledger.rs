@@ -165,6 +165,25 @@ pub fn read(folder: &Path) -> io::Result<Vec<Entry>> {
         .collect())
 }
 
+/// Faults that were announced and not healed, as `name (kind)`.
+pub fn faults_in_force(entries: &[Entry]) -> Vec<String> {
+    let healed = |fault: &str| {
+        entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::Healed { name } if name == fault))
+    };
+    entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Fault { name, kind, .. } if !healed(name) => Some(format!("{name} ({kind})")),
+            Entry::Fault { .. }
+            | Entry::Owner { .. }
+            | Entry::Process { .. }
+            | Entry::Healed { .. } => None,
+        })
+        .collect()
+}
+
 /// Letters, digits and dashes of a label, at most 40: it becomes part of socket paths.
 fn tame(label: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -223,5 +242,24 @@ mod tests {
     fn a_label_cannot_leave_the_root() {
         assert_eq!(tame("../../etc/x y"), "------etc-x-y");
         assert_eq!(tame(&"a".repeat(99)).len(), 40);
+    }
+
+    fn fault(name: &str) -> Entry {
+        Entry::Fault {
+            name: name.to_owned(),
+            kind: "pause".to_owned(),
+            pid: Some(7),
+        }
+    }
+
+    #[test]
+    fn a_fault_is_in_force_until_it_is_healed() {
+        let healed = Entry::Healed {
+            name: "nap".to_owned(),
+        };
+        assert_eq!(
+            faults_in_force(&[fault("nap"), fault("cut"), healed]),
+            ["cut (pause)"]
+        );
     }
 }

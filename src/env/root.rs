@@ -6,6 +6,7 @@
 //! the user named it.
 
 use crate::env::ledger::told;
+use nix::mount::{MntFlags, umount2};
 use nix::unistd::geteuid;
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -94,6 +95,43 @@ fn remove_if_empty(root: &Path) {
     }
 }
 
+/// Removes an arm's folder, and whatever is mounted in it first: a deletion must never reach
+/// into a mounted file system. A folder that is gone already is no error.
+///
+/// # Errors
+/// When something in it cannot be unmounted or deleted.
+pub fn remove_arm(folder: &Path) -> io::Result<()> {
+    let mut mounts = mounts_under(folder)?;
+    mounts.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
+    for mount in mounts {
+        umount2(&mount, MntFlags::MNT_DETACH)
+            .map_err(|errno| told(&errno.into(), mount.display()))?;
+    }
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(told(&error, folder.display()));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    tidy(folder.parent().unwrap_or(folder));
+    Ok(())
+}
+
+/// Mount points beneath a folder, or the folder itself.
+///
+/// # Errors
+/// When `/proc/self/mountinfo` cannot be read.
+pub fn mounts_under(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    Ok(table
+        .lines()
+        .filter_map(|line| line.split(' ').nth(4))
+        // Our own folders hold no character that the kernel would escape but a blank.
+        .map(|point| PathBuf::from(point.replace("\\040", " ")))
+        .filter(|point| point.starts_with(folder))
+        .collect())
+}
+
 /// Makes a folder that only this user can enter.
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
@@ -112,4 +150,19 @@ fn path() -> io::Result<PathBuf> {
         || PathBuf::from(format!("/tmp/lockdrill-{uid}")),
         |path| path.join("lockdrill"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_are_found_by_whole_path_components() {
+        assert!(
+            mounts_under(Path::new("/"))
+                .unwrap()
+                .contains(&"/proc".into())
+        );
+        assert!(mounts_under(Path::new("/pro")).unwrap().is_empty());
+    }
 }
