@@ -17,7 +17,7 @@ mod drill;
 mod protection;
 
 pub use arm::{judge_arm, judge_history};
-pub use dir::{RunDirError, judge_arm_dir, judge_run_dir};
+pub use dir::{NotRun, RunDirError, judge_arm_dir, judge_run_dir};
 pub use drill::judge_drill;
 pub use protection::protection;
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support {
+    pub mod drill;
     pub mod played_director;
 }
 
@@ -9,7 +10,7 @@ use lockdrill::env::stop::stop_group;
 use lockdrill::plan::StepAction::{Acquire, Hold, Write};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use support::played_director::{Drill, script};
+use support::drill::{Drill, script};
 
 fn parked_before_its_second_write() -> (Drill, support::played_director::Played) {
     let drill = Drill::alone(script(&[Acquire, Write, Write]));

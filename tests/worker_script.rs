@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support {
+    pub mod drill;
     pub mod played_director;
 }
 
@@ -11,7 +12,8 @@ use lockdrill::store::Fence;
 use lockdrill::timeline::event::{Answer, Call, Event, Outcome};
 use lockdrill::worker::WorkerLine;
 use std::collections::HashMap;
-use support::played_director::{Drill, Played, script, transcript};
+use support::drill::{Drill, script};
+use support::played_director::{Played, transcript};
 
 /// Plays the whole script of the only worker; returns what it said.
 fn play(drill: &Drill) -> Played {
@@ -82,6 +84,25 @@ fn operations_are_paired_and_times_rise() {
         }
     }
     assert!(open.is_empty(), "never answered: {open:?}");
+}
+
+#[test]
+fn the_store_applies_a_write_between_its_armed_point_and_its_answer() {
+    let drill = alone(&[Acquire, Write, Write]);
+    let played = play(&drill);
+    for line in drill.store_log() {
+        let armed = format!("{}.armed", line.attempt.write);
+        let at_armed = played
+            .seen
+            .iter()
+            .position(|said| matches!(&said.event, Event::Point { point, .. } if *point == armed))
+            .unwrap();
+        let [before, after] = &played.seen[at_armed..=at_armed + 1] else {
+            panic!("{armed} is the last word");
+        };
+        assert!(before.at <= line.applied_ns, "told before it is done");
+        assert!(line.applied_ns <= after.at);
+    }
 }
 
 #[test]

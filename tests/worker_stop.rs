@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support {
+    pub mod drill;
     pub mod played_director;
 }
 
@@ -15,7 +16,8 @@ use lockdrill::timeline::event::{Answer, Event};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::time::Duration;
-use support::played_director::{Drill, PATIENCE, Played, script};
+use support::drill::{Drill, script};
+use support::played_director::{PATIENCE, Played};
 
 /// Long enough for a worker that is not stopped to go on: it takes well below a millisecond.
 const A_WHILE: Duration = Duration::from_millis(300);

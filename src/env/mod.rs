@@ -6,6 +6,7 @@ pub mod guard;
 pub mod isolation;
 pub mod ledger;
 pub mod look;
+pub mod machine;
 pub mod process;
 pub mod procfs;
 pub mod redis;

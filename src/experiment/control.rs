@@ -6,11 +6,13 @@
 
 use super::NotApplicable;
 use super::diff::{self, Difference};
+use super::place::At;
+use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::resolve;
-use super::section::{Reading, Section, Spot};
+use super::section::Section;
 use super::settings;
-use super::tree::{At, Table};
+use super::tree::Table;
 use crate::plan::{Control, MAIN_ARM, Plan};
 
 /// Most controls of one drill.

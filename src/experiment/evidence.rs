@@ -2,8 +2,9 @@
 //! only: no sentence can speak of what the lock or the store decided.
 
 use super::cast::Cast;
+use super::reading::{Reading, Spot};
 use super::refused::quote;
-use super::section::{Reading, Section, Spot};
+use super::section::Section;
 use crate::plan::Evidence;
 
 const FORMS: &str = "write `W lease ended while F`, `W granted while F` or `W.write.N reached the store after V.write.M`";
@@ -69,7 +70,7 @@ fn sentence(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>) -> Option<Ev
 }
 
 /// The place of one word of a sentence.
-fn word_at(reading: &Reading, typed: &Spot<&str>, word: &str) -> super::tree::At {
+fn word_at(reading: &Reading, typed: &Spot<&str>, word: &str) -> super::place::At {
     let start = typed.value.find(word).unwrap_or(0);
     reading
         .sources

@@ -3,52 +3,29 @@
 //! here; a key that is not here does not exist.
 
 use super::registry;
+use super::shape::{Key, Names, Shape};
+use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
-/// One key of a table.
-#[derive(Debug)]
-pub(super) struct Key {
-    pub name: &'static str,
-    pub shape: Shape,
-    pub required: bool,
-    /// One line for the schema.
-    pub about: &'static str,
-}
-
-/// What a key's value looks like.
-#[derive(Debug)]
-pub(super) enum Shape {
-    Text,
-    Flag,
-    Duration,
-    /// The name of an event.
-    Event,
-    /// One name of a registry.
-    OneOf(Names),
-    /// A list of names of a registry.
-    ListOf(Names),
-    /// A list of script steps.
-    Script,
-    /// A list of sentences.
-    Sentences,
-    /// A table with these keys.
-    Table(&'static [Key]),
-    /// A table of tables, named by the author.
-    Named(&'static [Key]),
-    /// A table with one path and its new value.
-    Setting,
-}
-
-/// Names that may be used, and what to call one.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Names {
-    pub noun: &'static str,
-    pub all: fn() -> Vec<&'static str>,
-}
-
+/// The checks that a file may speak of.
 const CHECKS: Names = Names {
     noun: "check",
     all: registry::check_names,
+    barred: &[
+        (GATE, "it decides whether an arm shows anything at all"),
+        (
+            RECORDS_AGREE,
+            "its violation is a defect of the lab, never a finding",
+        ),
+    ],
 };
+
+const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
+    Shape::OneOf(Names {
+        noun,
+        all,
+        barred: &[],
+    })
+}
 
 const fn need(name: &'static str, shape: Shape, about: &'static str) -> Key {
     Key {
@@ -77,10 +54,7 @@ pub(super) const ROOT: &[Key] = &[
     ),
     need(
         "class",
-        Shape::OneOf(Names {
-            noun: "class",
-            all: registry::class_names,
-        }),
+        names("class", registry::class_names),
         "what a lost lock costs: work done twice (efficiency) or damaged data (correctness)",
     ),
     need("lock", Shape::Table(LOCK), "the lock under test"),
@@ -116,10 +90,7 @@ pub(super) const SETTABLE: &[&str] = &["class", "lock", "store", "worker", "faul
 const LOCK: &[Key] = &[
     need(
         "backend",
-        Shape::OneOf(Names {
-            noun: "lock",
-            all: registry::lock_names,
-        }),
+        names("lock", registry::lock_names),
         "see `lockdrill list locks`",
     ),
     need(
@@ -134,10 +105,7 @@ const LOCK: &[Key] = &[
     ),
     may(
         "flaw",
-        Shape::OneOf(Names {
-            noun: "flaw",
-            all: registry::flaw_names,
-        }),
+        names("flaw", registry::flaw_names),
         "a named defect built in on purpose; see `lockdrill list flaws`",
     ),
     may("key", Shape::Text, "the key that every worker locks"),
@@ -146,18 +114,12 @@ const LOCK: &[Key] = &[
 const STORE: &[Key] = &[
     need(
         "kind",
-        Shape::OneOf(Names {
-            noun: "store",
-            all: registry::store_names,
-        }),
+        names("store", registry::store_names),
         "see `lockdrill list stores`",
     ),
     need(
         "fence",
-        Shape::OneOf(Names {
-            noun: "fence",
-            all: registry::fence_names,
-        }),
+        names("fence", registry::fence_names),
         "how fencing tokens are compared: atomic is sound; racy and off are known to be bad",
     ),
     may(
@@ -185,10 +147,7 @@ const WORKER: &[Key] = &[
 const FAULT: &[Key] = &[
     need(
         "kind",
-        Shape::OneOf(Names {
-            noun: "fault",
-            all: registry::fault_names,
-        }),
+        names("fault", registry::fault_names),
         "see `lockdrill list faults`",
     ),
     need(
@@ -285,56 +244,4 @@ const BOUNDS: &[Key] = &[
         Shape::Duration,
         "a free lock reaches a waiter within the lease and this; 2s",
     ),
-];
-
-/// One word that a script step may begin with.
-#[derive(Debug)]
-pub(super) struct Verb {
-    pub word: &'static str,
-    /// As the author writes it.
-    pub form: &'static str,
-}
-
-/// Every step.
-pub(super) const VERBS: &[Verb] = &[
-    Verb {
-        word: "acquire",
-        form: "acquire",
-    },
-    Verb {
-        word: "enter",
-        form: "enter 10s",
-    },
-    Verb {
-        word: "check",
-        form: "check",
-    },
-    Verb {
-        word: "write",
-        form: "write",
-    },
-    Verb {
-        word: "read",
-        form: "read",
-    },
-    Verb {
-        word: "hold",
-        form: "hold 2s` or `hold until a.released",
-    },
-    Verb {
-        word: "renew",
-        form: "renew",
-    },
-    Verb {
-        word: "await",
-        form: "await a.released",
-    },
-    Verb {
-        word: "release",
-        form: "release",
-    },
-    Verb {
-        word: "stop_if_lost",
-        form: "stop_if_lost",
-    },
 ];

@@ -15,11 +15,16 @@ use std::path::PathBuf;
 mod cast;
 mod control;
 mod diff;
+mod disk;
 mod duration;
 mod embedded;
 mod evidence;
+mod fault;
 mod files;
 mod grammar;
+mod place;
+mod problems;
+mod reading;
 mod refused;
 mod registry;
 mod resolve;
@@ -27,8 +32,10 @@ mod schema;
 mod script;
 mod section;
 mod settings;
+mod shape;
 mod tree;
 mod waits;
+mod walk;
 
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
@@ -133,9 +140,9 @@ pub fn read(
     text: &str,
     overrides: &Overrides,
 ) -> Result<Experiment, Refused> {
-    let mut reading = section::Reading {
-        sources: tree::Sources::new(file, text),
-        problems: refused::Problems::default(),
+    let mut reading = reading::Reading {
+        sources: place::Sources::new(file, text),
+        problems: problems::Problems::default(),
     };
     let found = arms(&mut reading, name, overrides);
     match found.filter(|_| reading.problems.is_empty()) {
@@ -152,13 +159,13 @@ pub fn read(
 }
 
 fn arms(
-    reading: &mut section::Reading,
+    reading: &mut reading::Reading,
     drill: &str,
     overrides: &Overrides,
 ) -> Option<(Plan, control::Controls)> {
     let mut tree = tree::parse(&reading.sources, &mut reading.problems)?;
     if tree.0.is_empty() {
-        let at = tree::At {
+        let at = place::At {
             source: 0,
             span: 0..0,
         };
@@ -167,7 +174,7 @@ fn arms(
         return None;
     }
     let seed = overrides.seed.unwrap_or(0);
-    let resolve = |reading: &mut section::Reading, tree: &tree::Table, changed| {
+    let resolve = |reading: &mut reading::Reading, tree: &tree::Table, changed| {
         let main = resolve::main_arm(reading, tree, drill, seed);
         let against = control::Against {
             tree,

@@ -1,17 +1,12 @@
 //! Everything that is wrong with the experiments of one command, and how it is shown.
 //!
 //! Plain output is one line a problem, `file:line:column: message; hint`, for editors and CI. On
-//! standard error each line is followed by the excerpt it speaks of. Problems are capped: a
-//! megabyte of nonsense must not cost minutes or fill a log.
+//! standard error each line is followed by the excerpt it speaks of.
 
-use super::tree::{At, Sources};
 use crate::problem::Problem;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
-
-/// Problems told for one file; the rest is counted.
-const TOLD_MAX: usize = 50;
 
 /// Longest piece of the input that a message says back, in characters.
 const QUOTE_MAX: usize = 60;
@@ -29,14 +24,14 @@ pub struct Refused {
 
 /// A problem with the text that it was found in.
 #[derive(Debug, Clone)]
-struct Told {
-    problem: Problem,
-    excerpt: Option<Excerpt>,
+pub(super) struct Told {
+    pub problem: Problem,
+    pub excerpt: Option<Excerpt>,
 }
 
 /// The line that a problem stands in.
 #[derive(Debug, Clone)]
-struct Excerpt {
+pub(super) struct Excerpt {
     line: String,
     number: usize,
     /// Bytes of the line that are meant.
@@ -54,6 +49,11 @@ impl Refused {
             told: vec![told],
             untold: 0,
         }
+    }
+
+    /// The problems of one file, and how many more there are.
+    pub(super) fn of_file(told: Vec<Told>, untold: usize) -> Self {
+        Refused { told, untold }
     }
 
     /// Adds the problems of another file, each only once.
@@ -117,7 +117,7 @@ impl std::error::Error for Refused {}
 impl Excerpt {
     /// The line around a range, if it is short enough to help. A range over several lines is cut
     /// at the end of its first: the whole would drown the message.
-    fn of(text: &str, span: &Range<usize>, number: usize) -> Option<Self> {
+    pub fn of(text: &str, span: &Range<usize>, number: usize) -> Option<Self> {
         let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let end = text[span.start..]
             .find('\n')
@@ -139,77 +139,6 @@ impl Excerpt {
     }
 }
 
-/// Collects the problems of one file.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Problems {
-    found: Vec<(At, Told)>,
-    more: usize,
-}
-
-impl Problems {
-    /// A problem at a place.
-    pub fn add(&mut self, sources: &Sources, at: &At, message: impl Into<String>) {
-        self.push(sources, at, message.into(), None);
-    }
-
-    /// A problem at a place, with what to do about it.
-    pub fn hinted(&mut self, sources: &Sources, at: &At, message: String, hint: Option<String>) {
-        self.push(sources, at, message, hint);
-    }
-
-    fn push(&mut self, sources: &Sources, at: &At, message: String, hint: Option<String>) {
-        if self.is_full() {
-            self.more += 1;
-            return;
-        }
-        let source = sources.of(at);
-        let span = on_boundaries(&source.text, &at.span);
-        let mut problem = Problem::at(&source.name, &source.text, span.clone(), message);
-        problem.hint = hint;
-        let known = self.found.iter().any(|(_, told)| told.problem == problem);
-        if !known {
-            let excerpt = Excerpt::of(&source.text, &span, problem.line);
-            self.found.push((at.clone(), Told { problem, excerpt }));
-        }
-    }
-
-    /// No further problem will be told: looking for a hint is wasted.
-    pub fn is_full(&self) -> bool {
-        self.found.len() >= TOLD_MAX
-    }
-
-    /// Nothing was found.
-    pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
-    /// How many were found.
-    pub fn count(&self) -> usize {
-        self.found.len() + self.more
-    }
-
-    /// The first message from this number on, for the reason why a control does not apply.
-    pub fn message_from(&self, index: usize) -> Option<String> {
-        let (_, told) = self.found.get(index)?;
-        Some(told.problem.message.clone())
-    }
-
-    /// Forgets what was found after the first `count`.
-    pub fn truncate(&mut self, count: usize) {
-        self.found.truncate(count);
-    }
-
-    /// What was found, in the order of places.
-    pub fn into_refused(mut self) -> Refused {
-        self.found
-            .sort_by_key(|(at, _)| (at.source, at.span.start, at.span.end));
-        Refused {
-            told: self.found.into_iter().map(|(_, told)| told).collect(),
-            untold: self.more,
-        }
-    }
-}
-
 /// The same number of bytes without what would move the cursor of a terminal.
 fn without_controls(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
@@ -221,19 +150,6 @@ fn without_controls(line: &str) -> String {
         }
     }
     shown
-}
-
-/// The range moved inwards to the text and onto character boundaries.
-fn on_boundaries(text: &str, span: &Range<usize>) -> Range<usize> {
-    let down = |offset: usize| {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        offset
-    };
-    let start = down(span.start);
-    start..down(span.end).max(start)
 }
 
 /// What was typed, said back: shortened, without control characters.

@@ -47,29 +47,12 @@ pub(super) fn fault_names() -> Vec<&'static str> {
 
 /// Every check.
 pub(super) fn check_names() -> Vec<&'static str> {
-    let provisional = vec![
-        "evidence",
-        "records_agree",
-        "single_holder",
-        "honest_belief",
-        "fencing_rises",
-        "no_stale_write",
-        "owner_only",
-        "recovers",
-    ];
-    if checks::ALL.is_empty() {
-        return provisional;
-    }
     checks::ALL.iter().map(|check| check.name()).collect()
 }
 
 /// Every lock back end.
 pub(super) fn lock_names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = backends::ALL.iter().map(|kind| kind.name).collect();
-    if !names.contains(&"redis") {
-        names.push("redis");
-    }
-    names
+    backends::ALL.iter().map(|kind| kind.name).collect()
 }
 
 /// Whether the locks of a back end exist within one process only: workers, which are processes of

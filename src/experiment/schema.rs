@@ -1,6 +1,8 @@
 //! The JSON schema of experiment files, generated from the grammar, for editors.
 
-use super::grammar::{self, Key, Names, Shape};
+use super::grammar;
+use super::script::VERBS;
+use super::shape::{Key, Names, Shape};
 use serde_json::{Map, Value, json};
 
 /// The schema, draft 2020-12.
@@ -53,7 +55,7 @@ fn shape(shape: &Shape) -> Value {
             "type": "array", "items": one_of(*names), "uniqueItems": true,
         }),
         Shape::Script => {
-            let words = grammar::VERBS.iter().map(|verb| verb.word);
+            let words = VERBS.iter().map(|verb| verb.word);
             let pattern = format!("^({})\\b", words.collect::<Vec<_>>().join("|"));
             json!({
                 "type": "array",

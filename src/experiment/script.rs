@@ -4,11 +4,62 @@
 //! the events of the other steps keep their numbers and are not called impossible for it.
 
 use super::duration;
-use super::grammar::VERBS;
+use super::place::At;
+use super::reading::{Reading, Spot};
 use super::refused::quote;
-use super::section::{Reading, Spot};
-use super::tree::At;
 use crate::plan::StepAction;
+
+/// One word that a script step may begin with.
+#[derive(Debug)]
+pub(super) struct Verb {
+    pub word: &'static str,
+    /// As the author writes it.
+    pub form: &'static str,
+}
+
+/// Every step.
+pub(super) const VERBS: &[Verb] = &[
+    Verb {
+        word: "acquire",
+        form: "acquire",
+    },
+    Verb {
+        word: "enter",
+        form: "enter 10s",
+    },
+    Verb {
+        word: "check",
+        form: "check",
+    },
+    Verb {
+        word: "write",
+        form: "write",
+    },
+    Verb {
+        word: "read",
+        form: "read",
+    },
+    Verb {
+        word: "hold",
+        form: "hold 2s` or `hold until a.released",
+    },
+    Verb {
+        word: "renew",
+        form: "renew",
+    },
+    Verb {
+        word: "await",
+        form: "await a.released",
+    },
+    Verb {
+        word: "release",
+        form: "release",
+    },
+    Verb {
+        word: "stop_if_lost",
+        form: "stop_if_lost",
+    },
+];
 
 /// A step, and the place of the event that it waits for, if it does.
 #[derive(Debug, Clone)]

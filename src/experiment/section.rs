@@ -4,84 +4,11 @@
 //! absent, and the reader goes on, so that all problems of a file are told in one go.
 
 use super::duration;
-use super::grammar::{Key, Names, Shape};
-use super::refused::{Problems, quote};
-use super::tree::{At, Entry, Node, Sources, Table, Value};
-use crate::problem::nearest;
-
-/// Longest name that a nearest one is looked for; the search is quadratic.
-const NAME_MAX: usize = 64;
-
-/// What a worker, fault or control may be called: its name becomes part of event names and the
-/// name of a folder.
-const NAME_RULE: &str = "a letter, then letters, digits, - or _; at most 32";
-
-fn is_name(key: &str) -> bool {
-    let mut chars = key.chars();
-    key.len() <= 32
-        && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-}
-
-/// The texts being read and what was found wrong in them so far.
-#[derive(Debug)]
-pub(super) struct Reading {
-    pub sources: Sources,
-    pub problems: Problems,
-}
-
-impl Reading {
-    /// A problem at a place.
-    pub fn problem(&mut self, at: &At, message: impl Into<String>) {
-        self.problems.add(&self.sources, at, message);
-    }
-
-    /// A problem at a place, with what to do about it.
-    pub fn hinted(&mut self, at: &At, message: impl Into<String>, hint: impl Into<String>) {
-        let hint = Some(hint.into());
-        self.problems
-            .hinted(&self.sources, at, message.into(), hint);
-    }
-
-    /// A name that is not among those that may be used: the nearest is offered, else all.
-    pub fn unknown<'n>(
-        &mut self,
-        at: &At,
-        message: String,
-        typed: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) {
-        // Looking for the nearest name is the only costly part of telling a problem.
-        let told = !self.problems.is_full();
-        let hint = told.then(|| did_you_mean(typed, names)).flatten();
-        self.problems.hinted(&self.sources, at, message, hint);
-    }
-}
-
-/// The nearest name, else the names if there are few.
-fn did_you_mean<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    let names: Vec<&str> = names.into_iter().collect();
-    // Any two names of one or two letters are near each other: that says nothing.
-    if (3..=NAME_MAX).contains(&typed.len()) {
-        let short = names.iter().copied().filter(|name| name.len() <= NAME_MAX);
-        if let Some(name) = nearest(typed, short) {
-            return Some(format!("did you mean `{name}`?"));
-        }
-    }
-    match names.as_slice() {
-        [] => None,
-        [only] => Some(format!("there is only `{only}`")),
-        few if few.len() <= 16 => Some(format!("one of `{}`", few.join("`, `"))),
-        _ => None,
-    }
-}
-
-/// A value that was read, with its place.
-#[derive(Debug, Clone)]
-pub(super) struct Spot<T> {
-    pub value: T,
-    pub at: At,
-}
+use super::place::At;
+use super::reading::{Reading, Spot, near};
+use super::refused::quote;
+use super::shape::{Key, NAME_RULE, Shape, is_name};
+use super::tree::{Entry, Node, Table, Value};
 
 /// A table and the keys that it may have.
 #[derive(Debug)]
@@ -94,22 +21,25 @@ pub(super) struct Section<'t> {
 }
 
 impl<'t> Section<'t> {
-    /// Opens a table: unknown keys and missing ones are told at once.
+    /// Opens a table: unknown keys and missing ones are told at once; a missing one that stands
+    /// there misspelt is told once.
     pub fn open(
         reading: &mut Reading,
         (table, at): (&'t Table, &At),
         label: String,
         keys: &'static [Key],
     ) -> Self {
+        let mut misspelt = Vec::new();
         for entry in &table.0 {
             if !keys.iter().any(|key| key.name == entry.key) {
+                misspelt.extend(near(&entry.key, keys.iter().map(|key| key.name)));
                 let message = format!("unknown key {} in {label}", quote(&entry.key));
                 let names = keys.iter().map(|key| key.name);
                 reading.unknown(&entry.key_at, message, &entry.key, names);
             }
         }
         for key in keys.iter().filter(|key| key.required) {
-            if table.get(key.name).is_none() {
+            if table.get(key.name).is_none() && !misspelt.contains(&key.name) {
                 reading.hinted(at, format!("{label} has no `{}`", key.name), key.about);
             }
         }
@@ -204,7 +134,7 @@ impl<'t> Section<'t> {
             return None;
         };
         let typed = self.text(reading, name)?;
-        known(reading, &typed, names)
+        reading.known(&typed, names)
     }
 
     /// Names of the registry that the grammar gives for this key, each once.
@@ -214,7 +144,7 @@ impl<'t> Section<'t> {
         };
         let mut found: Vec<Spot<&'static str>> = Vec::new();
         for typed in self.texts(reading, name) {
-            let Some(spot) = known(reading, &typed, names) else {
+            let Some(spot) = reading.known(&typed, names) else {
                 continue;
             };
             if found.iter().any(|known| known.value == spot.value) {
@@ -312,22 +242,4 @@ impl<'t> Section<'t> {
             None => format!("[{name}]"),
         }
     }
-}
-
-/// A typed name that must be one of a registry.
-pub(super) fn known(
-    reading: &mut Reading,
-    typed: &Spot<&str>,
-    names: Names,
-) -> Option<Spot<&'static str>> {
-    let all = (names.all)();
-    if let Some(name) = all.iter().copied().find(|name| *name == typed.value) {
-        return Some(Spot {
-            value: name,
-            at: typed.at.clone(),
-        });
-    }
-    let message = format!("unknown {} {}", names.noun, quote(typed.value));
-    reading.unknown(&typed.at, message, typed.value, all);
-    None
 }

@@ -3,10 +3,12 @@
 //! one that was written.
 
 use super::Overrides;
-use super::grammar::{self, Key, Shape};
+use super::grammar;
+use super::place::At;
+use super::reading::Reading;
 use super::refused::quote;
-use super::section::Reading;
-use super::tree::{self, At, Entry, Node, Table, Value};
+use super::shape::{Key, Shape};
+use super::tree::{self, Entry, Node, Table, Value};
 
 /// One change.
 #[derive(Debug, Clone)]

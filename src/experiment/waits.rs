@@ -1,15 +1,14 @@
 //! Whether every wait of a drill can be satisfied: a trigger that cannot come would cost the
 //! drill its patience and end inconclusive, minutes later.
 //!
-//! First by name: the event must be one that this drill's scripts and faults can produce. Then
-//! by order: the scripts are walked, each as far as the events produced so far allow; a wait that
-//! is never passed waits for something behind itself. The walk lets every step succeed and every
-//! stop end, so it refuses only what can never work.
+//! First by name, here: the event must be one that this drill's scripts and faults can produce.
+//! Then by order: see [`walk`].
 
 use super::cast::{Cast, Wait, Waiter};
-use super::grammar::VERBS;
+use super::reading::Reading;
 use super::refused::quote;
-use super::section::Reading;
+use super::script::VERBS;
+use super::walk;
 use crate::env::action::Action;
 use crate::faults;
 use crate::plan::{FaultPlan, Heal, StepAction, Target, WorkerPlan};
@@ -24,7 +23,7 @@ pub(super) fn check(reading: &mut Reading, cast: &Cast) {
         sound &= known(reading, cast, &possible, wait) && right_word(reading, wait);
     }
     if sound && reading.problems.is_empty() {
-        order(reading, cast);
+        walk::order(reading, cast);
         for fault in &cast.faults {
             heals_in_time(reading, cast, fault);
         }
@@ -135,41 +134,6 @@ fn right_word(reading: &mut Reading, wait: &Wait) -> bool {
     }
 }
 
-/// Tells the waits that are never passed. Those of workers come first: a fault that waits for a
-/// worker that stands still is not what is wrong.
-fn order(reading: &mut Reading, cast: &Cast) {
-    let walk = Walk::run(cast);
-    let stuck: Vec<&Wait> = cast
-        .waits
-        .iter()
-        .filter(|wait| walk.is_stuck(wait))
-        .collect();
-    let of_worker = |wait: &&&Wait| matches!(wait.who, Waiter::Start(_) | Waiter::Step(..));
-    let first = stuck.iter().filter(of_worker);
-    let told: Vec<&&Wait> = match first.clone().count() {
-        0 => stuck.iter().collect(),
-        _ => first.collect(),
-    };
-    for wait in told {
-        let shown = quote(&wait.event);
-        let message = format!("{shown} can never happen while this waits for it");
-        let owner = wait.event.split('.').next().unwrap_or("");
-        let hint = if owner == wait.who.name() {
-            format!("it comes later in `{owner}` itself")
-        } else {
-            let other = cast
-                .waits
-                .iter()
-                .find(|other| other.who.name() == owner && walk.is_stuck(other));
-            match other {
-                Some(other) => format!("`{owner}` waits for {}", quote(&other.event)),
-                None => format!("`{owner}` does not get there"),
-            }
-        };
-        reading.hinted(&wait.at, message, hint);
-    }
-}
-
 /// An event that is on the record satisfies a trigger at once, and a stopped worker brings about
 /// nothing: a heal must lie between the two.
 fn heals_in_time(reading: &mut Reading, cast: &Cast, fault: &FaultPlan) {
@@ -235,111 +199,4 @@ fn before_point(worker: &WorkerPlan, point: &str) -> BTreeSet<String> {
         }
     }
     BTreeSet::new()
-}
-
-impl Waiter {
-    fn name(&self) -> &str {
-        match self {
-            Waiter::Start(name)
-            | Waiter::Step(name, _)
-            | Waiter::At(name)
-            | Waiter::After(name)
-            | Waiter::Heal(name) => name,
-        }
-    }
-}
-
-/// How far everybody gets.
-#[derive(Debug)]
-struct Walk<'c> {
-    cast: &'c Cast,
-    happened: BTreeSet<String>,
-    /// Of each worker: the step it stands at, none if it has not begun; and grants so far.
-    stands: Vec<(Option<usize>, usize)>,
-}
-
-impl<'c> Walk<'c> {
-    fn run(cast: &'c Cast) -> Self {
-        let started = cast
-            .workers
-            .iter()
-            .map(|worker| format!("{}.started", worker.name));
-        let mut walk = Walk {
-            cast,
-            happened: started.collect(),
-            stands: vec![(None, 0); cast.workers.len()],
-        };
-        loop {
-            let before = walk.happened.len();
-            for index in 0..cast.workers.len() {
-                walk.advance(index);
-            }
-            walk.break_and_heal();
-            if walk.happened.len() == before {
-                return walk;
-            }
-        }
-    }
-
-    fn came(&self, event: &str) -> bool {
-        self.happened.contains(event)
-    }
-
-    fn advance(&mut self, index: usize) {
-        let worker = &self.cast.workers[index];
-        let (stands, mut grants) = self.stands[index];
-        let begins = worker.start.as_deref().is_none_or(|event| self.came(event));
-        let Some(mut at) = stands.or(begins.then_some(0)) else {
-            return;
-        };
-        while let Some(step) = worker.script.get(at) {
-            self.happened
-                .insert(format!("{}.{}.before", worker.name, step.name));
-            if let StepAction::Await { event } | StepAction::HoldUntil { event } = &step.action
-                && !self.came(event)
-            {
-                break;
-            }
-            grants += usize::from(step.action.takes_lock());
-            self.happened
-                .extend(names::yields(&worker.name, step, grants));
-            at += 1;
-        }
-        if at == worker.script.len() {
-            self.happened.insert(format!("{}.exited", worker.name));
-        }
-        self.stands[index] = (Some(at), grants);
-    }
-
-    fn break_and_heal(&mut self) {
-        for fault in &self.cast.faults {
-            if !self.came(&fault.when) {
-                continue;
-            }
-            self.happened.insert(format!("{}.onset", fault.name));
-            let healed = match &fault.heal {
-                Heal::After(event) => self.came(event),
-                Heal::For(_) => true,
-            };
-            if healed {
-                self.happened.insert(format!("{}.healed", fault.name));
-            }
-        }
-    }
-
-    /// The wait was reached, or never will be, and its event does not come.
-    fn is_stuck(&self, wait: &Wait) -> bool {
-        let reached = match &wait.who {
-            Waiter::Step(name, step) => {
-                let index = self
-                    .cast
-                    .workers
-                    .iter()
-                    .position(|worker| worker.name == *name);
-                index.is_some_and(|index| self.stands[index].0 == Some(*step))
-            }
-            Waiter::Start(_) | Waiter::At(_) | Waiter::After(_) | Waiter::Heal(_) => true,
-        };
-        reached && !self.came(&wait.event)
-    }
 }

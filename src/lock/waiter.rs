@@ -152,7 +152,7 @@ impl Waiter {
             match &attempted {
                 Attempted::NoAnswer(CommandError::Unknown(why)) => {
                     *last = Last::Unknown(why.clone());
-                    if attempt.window().is_none() {
+                    if attempt.window().is_none() || Instant::now() >= deadline {
                         return attempted;
                     }
                 }
@@ -172,12 +172,14 @@ impl Waiter {
 /// When to look again: when the present lease ends if that is soon, else after the poll interval;
 /// with jitter, so that waiters which were refused together do not come back together.
 fn next_look(remaining: Option<Duration>) -> Instant {
-    let poll = POLL.mul_f64(0.8 + 0.4 * lease::jitter());
+    let jitter = lease::jitter();
+    let poll = POLL.mul_f64(0.8 + 0.4 * jitter);
+    let soonest = LOOK_MIN.mul_f64(1.0 + 0.2 * jitter);
     let wait = match remaining {
         // One millisecond more: servers round what is left down.
         Some(left) if left < poll => {
-            let after = left + Duration::from_millis(1);
-            after.max(LOOK_MIN) + (left / 10).mul_f64(lease::jitter())
+            let after = left + Duration::from_millis(1) + (left / 10).mul_f64(jitter);
+            after.max(soonest)
         }
         Some(_) | None => poll,
     };

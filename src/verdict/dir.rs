@@ -17,6 +17,7 @@ const PLAN: &str = "plan.json";
 const TIMELINE: &str = "timeline.jsonl";
 const ARMS: &str = "arms";
 const NOT_RUN: &str = "not-run.json";
+const ATTEMPTS: &str = "attempts";
 
 /// A run directory that cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -53,11 +54,22 @@ pub enum RunDirError {
 /// Why an arm did not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NotRun {
+pub struct NotRun {
     /// `skipped` or `not applicable`.
-    status: String,
+    pub status: String,
     /// Why, in one sentence.
-    why: String,
+    pub why: String,
+}
+
+impl NotRun {
+    /// Says it beside the arm's plan, or in place of one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, arm_dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(arm_dir)?;
+        fs::write(arm_dir.join(NOT_RUN), serde_json::to_vec(self)?)
+    }
 }
 
 /// Judges every arm of a run directory.
@@ -73,14 +85,19 @@ pub fn judge_run_dir(dir: &Path) -> Result<DrillResult, RunDirError> {
     if folder.is_dir() {
         for entry in fs::read_dir(&folder).map_err(|source| io_error(&folder, source))? {
             let path = entry.map_err(|source| io_error(&folder, source))?.path();
-            if path.join(PLAN).is_file() {
+            if path.join(PLAN).is_file() || path.join(NOT_RUN).is_file() {
                 controls.push(path);
             }
         }
     }
     controls.sort();
     for control in controls {
-        arms.push(judge_arm_dir(&control)?);
+        arms.push(if control.join(PLAN).is_file() {
+            judge_arm_dir(&control)?
+        } else {
+            let name = control.file_name().unwrap_or_default().to_string_lossy();
+            not_run(&control, &name, Verdict::Fail)?
+        });
     }
     Ok(judge_drill(&main.drill, dir.display().to_string(), arms))
 }
@@ -94,17 +111,39 @@ pub fn judge_arm_dir(dir: &Path) -> Result<ArmResult, RunDirError> {
     let path = dir.join(TIMELINE);
     let file = match File::open(&path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return not_run(dir, &plan),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return not_run(dir, &plan.arm, expected(&plan));
+        }
         Err(source) => return Err(io_error(&path, source)),
     };
     let read = read_history(&plan, BufReader::with_capacity(1 << 16, file));
     let (history, _) = read.map_err(|source| RunDirError::Timeline { path, source })?;
-    Ok(judge_history(&plan, &history))
+    Ok(ArmResult {
+        earlier_attempts: earlier_attempts(dir)?,
+        ..judge_history(&plan, &history)
+    })
+}
+
+/// Why each execution of this arm that was set aside and repeated had to be, in order.
+fn earlier_attempts(dir: &Path) -> Result<Vec<String>, RunDirError> {
+    let folders = (1..).map(|number: u32| dir.join(ATTEMPTS).join(number.to_string()));
+    folders
+        .take_while(|folder| folder.join(PLAN).is_file())
+        .map(|folder| Ok(judge_arm_dir(&folder)?.why))
+        .collect()
+}
+
+const fn expected(plan: &Plan) -> Verdict {
+    match (&plan.control, &plan.limit) {
+        (Some(_), _) => Verdict::Fail,
+        (None, Some(_)) => Verdict::Limit,
+        (None, None) => Verdict::Pass,
+    }
 }
 
 /// An arm without a record. If nothing says that this was meant, it counts as one that ran and
 /// told nothing.
-fn not_run(dir: &Path, plan: &Plan) -> Result<ArmResult, RunDirError> {
+fn not_run(dir: &Path, arm: &str, expected: Verdict) -> Result<ArmResult, RunDirError> {
     let path = dir.join(NOT_RUN);
     let told = match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| RunDirError::Plan {
@@ -118,13 +157,9 @@ fn not_run(dir: &Path, plan: &Plan) -> Result<ArmResult, RunDirError> {
         Err(source) => return Err(io_error(&path, source)),
     };
     Ok(ArmResult {
-        arm: plan.arm.clone(),
+        arm: arm.to_owned(),
         verdict: None,
-        expected: match (&plan.control, &plan.limit) {
-            (Some(_), _) => Verdict::Fail,
-            (None, Some(_)) => Verdict::Limit,
-            (None, None) => Verdict::Pass,
-        },
+        expected,
         status: told.status,
         why: told.why,
         protection: Protection::NotTested,

@@ -5,6 +5,10 @@
 //! from stdin. Both pipes end at the lab; when either is gone the process ends at once, because a
 //! write to the store that nobody records would be damage without a witness.
 //!
+//! It ends with 0 after its script, 2 if its specification is wrong, 3 when the lab is gone, 4 if
+//! lock service or store cannot be reached at the start (then its only line is a note), 70 if it
+//! fails by its own defect. SIGTERM ends it at once, like SIGKILL: it promises nothing.
+//!
 //! The script runs on a thread of its own, so that standing at a point never keeps the runtime
 //! from renewing the lease: a worker that is parked, but not stopped, stays a rightful holder.
 

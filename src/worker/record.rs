@@ -37,10 +37,9 @@ struct Said {
 
 impl Record {
     pub(super) fn new(lab_zero_ns: u64) -> Self {
-        let monotonic = monotonic_ns();
         Record {
             zero_ns: lab_zero_ns,
-            boot_ahead_ns: boottime_ns().saturating_sub(monotonic),
+            boot_ahead_ns: boot_ahead_ns(),
             said: Mutex::default(),
         }
     }
@@ -178,6 +177,16 @@ impl Probe for Record {
             }),
         }
     }
+}
+
+/// The two clocks cannot be read at once; the least of several differences is the one that the
+/// fewest interruptions made larger.
+fn boot_ahead_ns() -> u64 {
+    let differences = (0..5).map(|_| {
+        let monotonic = monotonic_ns();
+        boottime_ns().saturating_sub(monotonic)
+    });
+    differences.min().unwrap_or_default()
 }
 
 /// What a reply on the wire means for the record.

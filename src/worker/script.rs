@@ -70,7 +70,10 @@ impl Script<'_> {
                 let claim = self.lock.claim();
                 runtime.block_on(self.store.write(&step.name, claim, &self.stage));
             }
-            StepAction::Read => runtime.block_on(self.store.read()),
+            StepAction::Read => {
+                let claim = self.lock.claim();
+                runtime.block_on(self.store.read(&claim));
+            }
             StepAction::Hold { for_ms } => self.hold(Duration::from_millis(*for_ms)),
             StepAction::Renew => runtime.block_on(self.lock.renew()),
             StepAction::Release => runtime.block_on(self.lock.release()),

@@ -17,14 +17,22 @@ pub(super) struct Claim {
     pub(super) fencing: Option<FencingToken>,
 }
 
+/// The write that a worker last read or made, and the grant under which it did. What was read
+/// under an earlier grant is no basis: somebody else may have written since.
+#[derive(Debug, Clone)]
+struct Basis {
+    grant: Option<GrantId>,
+    write: Option<String>,
+}
+
 /// The store as one worker uses it.
 pub(super) struct Store<'a> {
     store: Box<dyn ProtectedStore>,
     plan: &'a StorePlan,
     worker: &'a str,
     record: &'a Record,
-    /// The last write that this worker read or made.
-    last: Option<String>,
+    /// What the next write is based on.
+    basis: Option<Basis>,
     seals: u64,
 }
 
@@ -40,14 +48,19 @@ impl<'a> Store<'a> {
             plan,
             worker: &worker.name,
             record,
-            last: None,
+            basis: None,
             seals: 0,
         }
     }
 
-    /// One write, `<worker>.<step>`; stands at its `armed` point at the last moment.
+    /// One write, `<worker>.<step>`; stands at its `armed` point at the last moment. Reads first
+    /// what it is based on, unless this grant has read or written already.
     pub(super) async fn write(&mut self, step: &str, claim: Claim, stage: &Stage<'_>) {
-        let attempt = self.attempt(step, self.last.clone(), claim);
+        if !self.has_basis(&claim) {
+            self.read(&claim).await;
+        }
+        let based_on = self.basis.as_ref().and_then(|basis| basis.write.clone());
+        let attempt = self.attempt(step, based_on, claim);
         let op = self.record.invoke(Call::Write {
             write: attempt.write.clone(),
             based_on: attempt.based_on.clone(),
@@ -64,7 +77,10 @@ impl<'a> Store<'a> {
             "write"
         );
         if answer == StoreAnswer::Accepted {
-            self.last = Some(attempt.write);
+            self.basis = Some(Basis {
+                grant: attempt.grant,
+                write: Some(attempt.write),
+            });
         }
         self.answer(op, answer);
     }
@@ -86,12 +102,15 @@ impl<'a> Store<'a> {
     }
 
     /// Reads which write stands; the next write is based on it.
-    pub(super) async fn read(&mut self) {
+    pub(super) async fn read(&mut self, claim: &Claim) {
         let op = self.record.invoke(Call::Read);
         match self.store.read(&self.plan.resource).await {
             Ok(standing) => {
-                self.last.clone_from(&standing.write);
                 let write = standing.write;
+                self.basis = Some(Basis {
+                    grant: claim.grant.clone(),
+                    write: write.clone(),
+                });
                 self.record.answer(op, Outcome::Ok, Answer::Value { write });
             }
             Err(error) => {
@@ -100,6 +119,12 @@ impl<'a> Store<'a> {
                     .answer(op, Outcome::Fail, Answer::Error { message });
             }
         }
+    }
+
+    fn has_basis(&self, claim: &Claim) -> bool {
+        self.basis
+            .as_ref()
+            .is_some_and(|basis| basis.grant == claim.grant)
     }
 
     fn attempt(&self, name: &str, based_on: Option<String>, claim: Claim) -> Attempt {

@@ -49,8 +49,20 @@ impl Proxy {
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let (from_client, to_client) = client.into_split();
                 let (from_server, to_server) = server.into_split();
-                let request = pass(from_client, to_server, seen.clone(), Mode::HoldRequests, Arc::clone(&up));
-                let reply = pass(from_server, to_client, seen.clone(), Mode::HoldReplies, Arc::clone(&down));
+                let request = pass(
+                    from_client,
+                    to_server,
+                    seen.clone(),
+                    Mode::HoldRequests,
+                    Arc::clone(&up),
+                );
+                let reply = pass(
+                    from_server,
+                    to_client,
+                    seen.clone(),
+                    Mode::HoldReplies,
+                    Arc::clone(&down),
+                );
                 pairs.spawn(async move {
                     tokio::select! {
                         () = request => {}

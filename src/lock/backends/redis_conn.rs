@@ -183,10 +183,10 @@ fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
         return NoAnswer::NotSent(why);
     }
     match error.kind() {
-        ErrorKind::Server(kind) => NoAnswer::Refused(Some(kind), why),
+        ErrorKind::Server(kind) => NoAnswer::Refused(Some(kind), in_server_words(error)),
         // A code that the driver has no name for (OOM, MISCONF, NOREPLICAS, BUSY, WRONGTYPE, …)
         // is the server's refusal all the same.
-        ErrorKind::Extension => NoAnswer::Refused(None, why),
+        ErrorKind::Extension => NoAnswer::Refused(None, in_server_words(error)),
         // The driver refused before it sent anything.
         ErrorKind::AuthenticationFailed
         | ErrorKind::InvalidClientConfig
@@ -203,4 +203,10 @@ fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
         // The driver's list is open; what we do not know, we do not know.
         _ => NoAnswer::Unknown(why),
     }
+}
+
+fn in_server_words(error: &RedisError) -> String {
+    let code = error.code().unwrap_or("ERR");
+    let detail = error.detail().unwrap_or_default();
+    format!("{code} {detail}")
 }
