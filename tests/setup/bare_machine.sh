@@ -27,6 +27,8 @@ root=$LOCKDRILL_BARE_ROOT
 # shellcheck source=/dev/null
 suite=${LOCKDRILL_BARE_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 
+# mktemp makes it private; the root of a system is not.
+chmod 755 "$root"
 echo "bare_machine: making a Debian $suite in $root"
 debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" "$root" >/dev/null
 
