@@ -1,23 +1,40 @@
-//! The six golden runs, rendered.
+//! The six golden runs, rendered: what every report must say and must never say, where its links
+//! lead, how large it is, that it needs nothing from outside.
 #![allow(clippy::unwrap_used)]
 
 #[path = "support/golden/mod.rs"]
 mod golden;
 
-use lockdrill::report::charts::{paint_png, paint_svg, swimlane};
-use lockdrill::report::scene::Scene;
+use golden::Golden;
+use lockdrill::report::words::FORBIDDEN;
+use lockdrill::report::{self, Written};
+use std::fs;
+use std::path::PathBuf;
+
+/// Renders one run into a fresh folder that stays for a look: `target/tmp/golden/<test>/…`.
+fn render(test: &str, golden: &Golden) -> (PathBuf, Written) {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join("golden")
+        .join(test);
+    let dir = root.join(&golden.result.drill).join(golden.name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    golden.write(&dir);
+    let written = report::write_all(&dir, &golden.result).unwrap();
+    assert!(written.failed.is_empty(), "{:?}", written.failed);
+    (dir, written)
+}
 
 #[test]
-fn draw_all() {
+fn every_golden_run_is_rendered_without_a_forbidden_word() {
     for run in golden::all() {
-        let scene = Scene::read(&run.arms[0].0, &run.arms[0].1);
-        for narrow in [false, true] {
-            let options = swimlane::Options { narrow, heading: (!narrow).then(|| (format!("pause: {}", run.name), vec!["a wrote with fencing token 1 at 4.81 s, 1.31 s after its lease ended and 0.94 s after b was granted 2; the store refused it".into()])), plain: false };
-            let picture = swimlane::draw(&scene, &options);
-            let base = format!("/tmp/rep/{}-{}", run.name, narrow);
-            std::fs::create_dir_all("/tmp/rep").unwrap();
-            std::fs::write(format!("{base}.svg"), paint_svg::standalone(&picture, &|seq| format!("e{seq}"))).unwrap();
-            std::fs::write(format!("{base}.png"), paint_png::paint(&picture, 1.43).unwrap()).unwrap();
+        let (dir, written) = render(run.name, &run);
+        assert_eq!(written.page, dir.join("report.html"));
+        for file in &written.files {
+            let text = String::from_utf8_lossy(&fs::read(file).unwrap()).to_lowercase();
+            for word in FORBIDDEN {
+                assert!(!text.contains(word), "{} says {word:?}", file.display());
+            }
         }
     }
 }

@@ -14,12 +14,19 @@ use std::path::{Path, PathBuf};
 
 pub mod bound;
 pub mod charts;
+pub mod describe;
 pub mod error;
+pub mod html;
 pub mod junit;
 pub mod model;
+mod picture_files;
 pub mod record;
 mod results;
+mod runs;
 pub mod scene;
+pub mod sentence;
+pub mod signals;
+pub mod story;
 mod trend;
 pub mod words;
 
@@ -39,7 +46,14 @@ pub trait Writer: Sync {
 }
 
 /// Every writer, in the order in which they write. The index comes last: it reads the others.
-pub const WRITERS: &[&dyn Writer] = &[&results::Results, &junit::Junit, &trend::Trend];
+pub const WRITERS: &[&dyn Writer] = &[
+    &results::Results,
+    &html::Html,
+    &picture_files::Svg,
+    &picture_files::Png,
+    &junit::Junit,
+    &trend::Trend,
+];
 
 /// What was written, and what was not.
 #[derive(Debug)]
@@ -59,7 +73,7 @@ pub struct Written {
 pub fn write_all(run_dir: &Path, result: &DrillResult) -> Result<Written, ReportError> {
     let model = Model::read(run_dir, result)?;
     let mut written = Written {
-        page: run_dir.join("report.html"),
+        page: run_dir.join(html::FILE),
         files: Vec::new(),
         failed: Vec::new(),
     };

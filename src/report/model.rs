@@ -6,6 +6,7 @@ use super::record::{ArmRecord, Fact, read_arm, read_facts};
 use super::scene::Scene;
 use crate::plan::Plan;
 use crate::verdict::{ArmResult, DrillResult};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// One arm with all that is known of it.
@@ -19,6 +20,8 @@ pub struct ArmModel {
     pub record: Option<ArmRecord>,
     /// What is drawn; empty if the arm did not run.
     pub scene: Scene,
+    /// Place of each shown line by its `seq`; of lines with one `seq` the first.
+    places: HashMap<u64, usize>,
 }
 
 /// All that is known of one run.
@@ -51,22 +54,19 @@ impl Model {
         });
         let mut arms = Vec::new();
         for (index, arm) in result.arms.iter().enumerate() {
-            let record = read_arm(run_dir, &arm.arm).unwrap_or_else(|error| {
+            let telling: BTreeSet<u64> = arm
+                .checks
+                .iter()
+                .flat_map(|finding| finding.events.iter().copied())
+                .collect();
+            let record = read_arm(run_dir, &arm.arm, &telling).unwrap_or_else(|error| {
                 troubles.push(error.to_string());
                 None
             });
-            if let Some(torn) = record.as_ref().and_then(|record| record.torn.as_ref()) {
-                troubles.push(format!("arm {}: {torn}", arm.arm));
+            if let Some(trouble) = record.as_ref().and_then(|record| record.trouble.as_ref()) {
+                troubles.push(format!("arm {}: {trouble}", arm.arm));
             }
-            let scene = record.as_ref().map_or_else(Scene::default, |record| {
-                Scene::read(&record.plan, &record.lines)
-            });
-            arms.push(ArmModel {
-                index,
-                result: arm.clone(),
-                record,
-                scene,
-            });
+            arms.push(ArmModel::new(index, arm.clone(), record));
         }
         Ok(Model {
             dir: run_dir.to_owned(),
@@ -97,17 +97,45 @@ impl Model {
 }
 
 impl ArmModel {
+    fn new(index: usize, result: ArmResult, record: Option<ArmRecord>) -> Self {
+        let mut places = HashMap::new();
+        for (place, line) in record.iter().flat_map(|record| &record.lines).enumerate() {
+            places.entry(line.seq).or_insert(place);
+        }
+        let scene = record
+            .as_ref()
+            .map_or_else(Scene::default, |record| Scene::of(&record.history));
+        ArmModel {
+            index,
+            result,
+            record,
+            scene,
+            places,
+        }
+    }
+
     /// What the arm was to do, if that was written.
     pub fn plan(&self) -> Option<&Plan> {
         self.record.as_ref().map(|record| &record.plan)
     }
 
-    /// The id of an event's row in the page: `e12` in the main arm, `c1e12` in the first control.
+    /// Place of the shown line with this `seq`.
+    pub fn place(&self, seq: u64) -> Option<usize> {
+        self.places.get(&seq).copied()
+    }
+
+    /// The id of an event's row in the page: `e12` in the main arm, `unfenced-e12` in a control.
+    /// An arm whose name is no plain word is told by its number.
     pub fn anchor(&self, seq: u64) -> String {
         if self.index == 0 {
-            format!("e{seq}")
+            return format!("e{seq}");
+        }
+        let name = &self.result.arm;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain) {
+            format!("{name}-e{seq}")
         } else {
-            format!("c{}e{seq}", self.index)
+            format!("{}-e{seq}", self.index)
         }
     }
 }

@@ -6,31 +6,33 @@ use super::picture::{Anchor, Area, Form, Picture, Shape, Words};
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write as _;
 
-/// Inline, for a page that holds the style sheet. `anchor` names the row of an event.
-pub fn inline(picture: &Picture, class: &str, anchor: &dyn Fn(u64) -> String) -> Markup {
+/// Where the story of an event is told; none if it is not.
+pub type Href<'h> = &'h dyn Fn(u64) -> Option<String>;
+
+/// Inline, for a page that holds the style sheet.
+pub fn inline(picture: &Picture, class: &str, href: Href<'_>) -> Markup {
     html! {
         svg class=(format!("p {class}")) role="img" aria-label=(picture.label)
             viewBox=(view_box(picture)) {
-            @for shape in &picture.shapes { (draw(shape, anchor)) }
+            @for shape in &picture.shapes { (draw(shape, href)) }
         }
     }
 }
 
-/// A file of its own; links lead into `report.html` beside it.
-pub fn standalone(picture: &Picture, anchor: &dyn Fn(u64) -> String) -> String {
+/// A file of its own.
+pub fn standalone(picture: &Picture, href: Href<'_>) -> String {
     let ground = Area {
         x: 0.0,
         y: 0.0,
         w: picture.width,
         h: picture.height,
     };
-    let there = |seq| format!("report.html#{}", anchor(seq));
     let body = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="p" role="img" aria-label=(picture.label)
             viewBox=(view_box(picture)) width=(num(picture.width)) height=(num(picture.height)) {
             style { (PreEscaped(style_sheet())) }
             (form(&Form::Fill(ground, Ink::Page), None))
-            @for shape in &picture.shapes { (draw_at(shape, &there)) }
+            @for shape in &picture.shapes { (draw(shape, href)) }
         }
     };
     format!(
@@ -43,14 +45,10 @@ fn view_box(picture: &Picture) -> String {
     format!("0 0 {} {}", num(picture.width), num(picture.height))
 }
 
-fn draw(shape: &Shape, anchor: &dyn Fn(u64) -> String) -> Markup {
-    draw_at(shape, &|seq| format!("#{}", anchor(seq)))
-}
-
-fn draw_at(shape: &Shape, href: &dyn Fn(u64) -> String) -> Markup {
+fn draw(shape: &Shape, href: Href<'_>) -> Markup {
     let drawn = form(&shape.form, shape.note.as_deref());
-    match shape.event {
-        Some(seq) => html! { a href=(href(seq)) { (drawn) } },
+    match shape.event.and_then(href) {
+        Some(href) => html! { a href=(href) { (drawn) } },
         None => drawn,
     }
 }

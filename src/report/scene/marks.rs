@@ -2,8 +2,8 @@
 
 use super::tenure::Tenure;
 use crate::ids::GrantId;
-use crate::timeline::event::{Answer, AttemptKind, Call, Change, Event, Line, Outcome};
-use crate::timeline::history::{History, Operation};
+use crate::timeline::event::{Answer, AttemptKind, Call, Outcome};
+use crate::timeline::history::{Cause, History, KeyEnd, Operation};
 use std::collections::HashMap;
 
 /// What became of a write.
@@ -355,28 +355,44 @@ pub fn faults(history: &History) -> Vec<FaultMark> {
     marks
 }
 
-/// Every effect on a lock key, where it was seen.
-pub fn server(lines: &[Line]) -> Vec<ServerMark> {
-    lines
-        .iter()
-        .filter_map(|line| {
-            let Event::Effect { server, change, .. } = &line.event else {
-                return None;
-            };
-            let (kind, fencing) = match change {
-                Change::Set { fencing, .. } => (ServerKind::Grant, fencing.map(|token| token.0)),
-                Change::Extended { .. } => (ServerKind::Extended, None),
-                Change::Deleted => (ServerKind::Deleted, None),
-                Change::Flushed => (ServerKind::Flushed, None),
-                Change::Counter { .. } => return None,
-            };
-            Some(ServerMark {
-                server: server.clone(),
-                at: line.at,
+/// What the server did to lock keys: grants, moved deadlines, keys that ended.
+pub fn server(history: &History) -> Vec<ServerMark> {
+    let mut marks = Vec::new();
+    for grant in &history.grants {
+        let mut mark = |at, kind, fencing, event| {
+            marks.push(ServerMark {
+                server: grant.server.clone(),
+                at,
                 kind,
                 fencing,
-                event: line.seq,
-            })
-        })
-        .collect()
+                event,
+            });
+        };
+        let token = grant.fencing.map(|token| token.0);
+        mark(grant.granted.middle(), ServerKind::Grant, token, grant.seq);
+        for extension in &grant.extensions {
+            mark(
+                extension.at.middle(),
+                ServerKind::Extended,
+                None,
+                extension.seq,
+            );
+        }
+        match &grant.end {
+            KeyEnd::Open => {}
+            KeyEnd::Released { seq, at, .. } => {
+                mark(at.middle(), ServerKind::Deleted, None, *seq);
+            }
+            KeyEnd::Expired { seq, seen, .. } => mark(*seen, ServerKind::Deleted, None, *seq),
+            KeyEnd::Taken { seq, at, cause, .. } => match cause {
+                Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
+                // The new grant on the same line shows it.
+                Cause::Overwrite(_) => {}
+                Cause::BlindDelete(_) | Cause::Clock | Cause::Unclear(_) | Cause::Unexplained => {
+                    mark(at.latest, ServerKind::Deleted, None, *seq);
+                }
+            },
+        }
+    }
+    marks
 }

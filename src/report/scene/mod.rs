@@ -6,8 +6,6 @@
 pub mod marks;
 pub mod tenure;
 
-use crate::plan::Plan;
-use crate::timeline::event::{Event, Line};
 use crate::timeline::history::History;
 use marks::{FaultMark, LossMark, Park, Renewal, ServerMark, WriteMark};
 use tenure::{Belief, Tenure};
@@ -51,11 +49,10 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Reads a timeline.
-    pub fn read(plan: &Plan, lines: &[Line]) -> Self {
-        let history = History::from_lines(plan, lines.iter().cloned());
-        let tenures = tenure::tenures(&history);
-        let (from, to) = window(lines);
+    /// What there is to draw of a history.
+    pub fn of(history: &History) -> Self {
+        let tenures = tenure::tenures(history);
+        let (from, to) = window(history);
         Scene {
             from,
             to,
@@ -64,21 +61,21 @@ impl Scene {
                 .iter()
                 .map(|worker| worker.name.clone())
                 .collect(),
-            servers: history.observers.keys().cloned().collect(),
-            beliefs: tenure::beliefs(&history),
-            writes: marks::writes(&history, &tenures),
-            renewals: marks::renewals(&history),
-            losses: marks::losses(&history),
-            parks: marks::parks(&history),
-            faults: marks::faults(&history),
-            not_injected: not_injected(&history),
-            server: marks::server(lines),
+            servers: servers(history),
+            beliefs: tenure::beliefs(history),
+            writes: marks::writes(history, &tenures),
+            renewals: marks::renewals(history),
+            losses: marks::losses(history),
+            parks: marks::parks(history),
+            faults: marks::faults(history),
+            not_injected: not_injected(history),
+            server: marks::server(history),
             stalls: history
                 .stalls
                 .iter()
                 .map(|stall| (stall.span.from, stall.span.to))
                 .collect(),
-            waits: waits(&history),
+            waits: waits(history),
             tenures,
             epsilon: history.epsilon_ns,
         }
@@ -123,62 +120,45 @@ fn waits(history: &History) -> Vec<u64> {
         .collect()
 }
 
+fn servers(history: &History) -> Vec<String> {
+    let mut names: Vec<String> = history.observers.keys().cloned().collect();
+    for grant in &history.grants {
+        if !names.contains(&grant.server) {
+            names.push(grant.server.clone());
+        }
+    }
+    names
+}
+
 /// From just before the first thing that the drill did to just after the last; starting servers
 /// and collecting what is left is not part of the story.
-fn window(lines: &[Line]) -> (u64, u64) {
-    let told = lines.iter().filter(|line| is_story(&line.event));
-    let (mut first, mut last) = (u64::MAX, 0);
-    for line in told {
-        let (begin, end) = extent(line);
-        first = first.min(begin);
-        last = last.max(end);
-    }
-    if first > last {
+fn window(history: &History) -> (u64, u64) {
+    let operations = history.operations.iter().flat_map(|operation| {
+        [
+            Some(operation.invoked),
+            operation.returned.as_ref().map(|back| back.at),
+        ]
+    });
+    let faults = history.faults.iter().flat_map(|window| {
+        let onsets = window.onsets.iter().map(|onset| Some(onset.began));
+        let heals = window
+            .heals
+            .iter()
+            .map(|heal| Some(heal.removed.unwrap_or(heal.began)));
+        onsets.chain(heals)
+    });
+    let grants = history.grants.iter().map(|grant| Some(grant.seen));
+    let store = history.store.iter().map(|attempt| Some(attempt.applied));
+    let losses = history.losses.iter().map(|loss| Some(loss.at));
+    let all = operations.chain(faults).chain(grants).chain(store);
+    let range = all.chain(losses).flatten().fold(None, |range, at| {
+        Some(range.map_or((at, at), |(first, last): (u64, u64)| {
+            (first.min(at), last.max(at))
+        }))
+    });
+    let Some((first, last)) = range else {
         return (0, 0);
-    }
+    };
     let margin = ((last - first) / 40).max(1_000_000);
     (first.saturating_sub(margin), last.saturating_add(margin))
-}
-
-fn extent(line: &Line) -> (u64, u64) {
-    match line.event {
-        Event::StoreAttempt { applied, .. } => (applied, applied),
-        Event::FaultOnset {
-            began, effective, ..
-        } => (began, effective),
-        Event::FaultHeal { began, removed, .. } => (began, removed.unwrap_or(began)),
-        _ => (line.at, line.at),
-    }
-}
-
-fn is_story(event: &Event) -> bool {
-    match event {
-        Event::Invoke { .. }
-        | Event::Return { .. }
-        | Event::Lost { .. }
-        | Event::FaultOnset { .. }
-        | Event::FaultHeal { .. }
-        | Event::Effect { .. }
-        | Event::StoreAttempt { .. } => true,
-        Event::Start { .. }
-        | Event::Phase { .. }
-        | Event::WorkerStarted { .. }
-        | Event::WorkerExited { .. }
-        | Event::ChildSignal { .. }
-        | Event::Point { .. }
-        | Event::Resumed { .. }
-        | Event::Go { .. }
-        | Event::FaultNotInjected { .. }
-        | Event::Look { .. }
-        | Event::PatienceEnded { .. }
-        | Event::ObserverSynced { .. }
-        | Event::ObserverGap { .. }
-        | Event::ClockSample { .. }
-        | Event::FinalValue { .. }
-        | Event::FinalKey { .. }
-        | Event::Stall { .. }
-        | Event::Sweep { .. }
-        | Event::Note { .. }
-        | Event::End { .. } => false,
-    }
 }

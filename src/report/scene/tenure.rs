@@ -82,7 +82,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
     let lease_ends = grant.lease_ends.middle();
     let (until, ended, key_taken) = match &grant.end {
         KeyEnd::Released { at, .. } => (at.middle().min(lease_ends), Ended::Released, None),
-        KeyEnd::Taken { at, seq, .. } => (lease_ends, Ended::Expired, Some((at.middle(), *seq))),
+        KeyEnd::Taken { at, seq, .. } => (lease_ends, Ended::Expired, Some((at.latest, *seq))),
         KeyEnd::Expired { .. } | KeyEnd::Open => (lease_ends, Ended::Expired, None),
     };
     let from = grant.granted.middle();

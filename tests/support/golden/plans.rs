@@ -38,9 +38,18 @@ pub fn pause() -> Plan {
             heal: Heal::After("b.write.accepted".into()),
         }],
         evidence: vec![
-            Evidence::LeaseEnded { worker: "a".into(), fault: "nap".into() },
-            Evidence::Granted { worker: "b".into(), fault: "nap".into() },
-            Evidence::ReachedAfter { late: "a.write.2".into(), early: "b.write.1".into() },
+            Evidence::LeaseEnded {
+                worker: "a".into(),
+                fault: "nap".into(),
+            },
+            Evidence::Granted {
+                worker: "b".into(),
+                fault: "nap".into(),
+            },
+            Evidence::ReachedAfter {
+                late: "a.write.2".into(),
+                early: "b.write.1".into(),
+            },
         ],
         required_checks: vec!["no_stale_write".into()],
         limit: None,
@@ -72,7 +81,12 @@ fn worker_b() -> WorkerPlan {
         script: vec![
             step("enter.1", StepAction::Enter { wait_ms: 10_000 }),
             step("write.1", StepAction::Write),
-            step("await.1", StepAction::Await { event: "a.released".into() }),
+            step(
+                "await.1",
+                StepAction::Await {
+                    event: "a.released".into(),
+                },
+            ),
             step("write.2", StepAction::Write),
             step("release.1", StepAction::Release),
         ],
@@ -80,7 +94,10 @@ fn worker_b() -> WorkerPlan {
 }
 
 fn step(name: &str, action: StepAction) -> Step {
-    Step { name: name.into(), action }
+    Step {
+        name: name.into(),
+        action,
+    }
 }
 
 /// The control without a fence.
@@ -103,7 +120,8 @@ pub fn unfenced() -> Plan {
 pub fn flush() -> Plan {
     let mut plan = pause();
     plan.drill = "flush".into();
-    plan.summary = "the server loses its data while a holds; the store must still refuse stale writes".into();
+    plan.summary =
+        "the server loses its data while a holds; the store must still refuse stale writes".into();
     plan.faults[0].name = "amnesia".into();
     plan.faults[0].kind = "flush".into();
     plan.limit = Some(Limit {

@@ -37,7 +37,12 @@ impl Tape {
             },
         );
         tape.lab(1, phase("servers"));
-        tape.lab(180, Event::ObserverSynced { server: "redis".into() });
+        tape.lab(
+            180,
+            Event::ObserverSynced {
+                server: "redis".into(),
+            },
+        );
         tape.lab(190, phase("workers"));
         for (n, worker) in ["a", "b"].into_iter().enumerate() {
             let event = Event::WorkerStarted {
@@ -53,7 +58,12 @@ impl Tape {
 
     pub fn push(&mut self, at_ns: u64, by: By, event: Event) -> u64 {
         let seq = self.lines.len() as u64;
-        self.lines.push(Line { seq, at: at_ns, by, event });
+        self.lines.push(Line {
+            seq,
+            at: at_ns,
+            by,
+            event,
+        });
         seq
     }
 
@@ -71,11 +81,22 @@ impl Tape {
         *next += 1;
         let op = *next;
         let step = step.map(str::to_owned);
-        (op, self.worker(at, worker, Event::Invoke { op, step, call }))
+        (
+            op,
+            self.worker(at, worker, Event::Invoke { op, step, call }),
+        )
     }
 
     pub fn ret(&mut self, at: u64, worker: &str, op: u64, outcome: Outcome, answer: Answer) -> u64 {
-        self.worker(at, worker, Event::Return { op, outcome, answer })
+        self.worker(
+            at,
+            worker,
+            Event::Return {
+                op,
+                outcome,
+                answer,
+            },
+        )
     }
 
     /// A whole operation; answers the `seq` of its two lines.
@@ -109,7 +130,12 @@ impl Tape {
         self.push(
             ms(at) + 300_000,
             By::Server("redis".into()),
-            Event::Effect { server: "redis".into(), pos, key: "orders".into(), change },
+            Event::Effect {
+                server: "redis".into(),
+                pos,
+                key: "orders".into(),
+                change,
+            },
         )
     }
 
@@ -128,12 +154,20 @@ impl Tape {
     }
 
     pub fn extend(&mut self, at: u64, lease: u64) -> u64 {
-        self.effect(at, Change::Extended { until_ms: Some(WALL_MS + at + lease) })
+        self.effect(
+            at,
+            Change::Extended {
+                until_ms: Some(WALL_MS + at + lease),
+            },
+        )
     }
 
     /// A renewal that worked.
     pub fn renew(&mut self, at: u64, worker: &str, token: u64, lease: u64) {
-        let call = Call::Renew { grant: grant(worker, token), auto: true };
+        let call = Call::Renew {
+            grant: grant(worker, token),
+            auto: true,
+        };
         let (op, _) = self.invoke(at, worker, None, call);
         self.extend(at + 1, lease);
         self.ret(at + 2, worker, op, Outcome::Ok, Answer::Renewed);
@@ -151,7 +185,13 @@ impl Tape {
     }
 
     /// The same in the store's log.
-    pub fn store(&mut self, at: u64, write: &Write<'_>, accepted: bool, highest: Option<u64>) -> u64 {
+    pub fn store(
+        &mut self,
+        at: u64,
+        write: &Write<'_>,
+        accepted: bool,
+        highest: Option<u64>,
+    ) -> u64 {
         self.attempts += 1;
         let n = self.attempts;
         self.push(
@@ -201,7 +241,12 @@ impl Tape {
             },
         );
         self.lab(at + 30, Event::Sweep { left: Vec::new() });
-        self.lab(at + 31, Event::End { reason: "complete".into() });
+        self.lab(
+            at + 31,
+            Event::End {
+                reason: "complete".into(),
+            },
+        );
         self.lines
     }
 }
@@ -215,7 +260,9 @@ pub struct Write<'a> {
 }
 
 pub fn phase(name: &str) -> Event {
-    Event::Phase { name: name.to_owned() }
+    Event::Phase {
+        name: name.to_owned(),
+    }
 }
 
 pub fn grant(worker: &str, token: u64) -> GrantId {
