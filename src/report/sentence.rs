@@ -8,6 +8,8 @@ pub enum Part {
     Text(String),
     /// Words that rest on the line with this `seq`.
     Event(String, u64),
+    /// A command or a name from a file, to be shown as typed.
+    Code(String),
 }
 
 /// A sentence without its full stop, about one arm.
@@ -37,17 +39,17 @@ impl Sentence {
         self
     }
 
-    /// Goes on with another sentence's pieces.
+    /// Goes on with something that is shown as typed.
     #[must_use]
-    pub fn then(mut self, other: Sentence) -> Self {
-        self.parts.extend(other.parts);
+    pub fn code(mut self, typed: impl Into<String>) -> Self {
+        self.parts.push(Part::Code(typed.into()));
         self
     }
 
     /// The words alone.
     pub fn plain(&self) -> String {
         let words = self.parts.iter().map(|part| match part {
-            Part::Text(words) | Part::Event(words, _) => words.as_str(),
+            Part::Text(words) | Part::Event(words, _) | Part::Code(words) => words.as_str(),
         });
         words.collect()
     }

@@ -147,7 +147,7 @@ fn spread(values: &[u64]) -> String {
         [one] => span(*one),
         many => format!(
             "median {}, longest {} ({} times)",
-            span(many[many.len() / 2]),
+            span(many[(many.len() - 1) / 2]),
             span(many[many.len() - 1]),
             many.len()
         ),

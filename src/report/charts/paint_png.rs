@@ -7,7 +7,6 @@
 use super::ink::{Ink, Tone};
 use super::picture::{Anchor, Area, Form, Picture, Words, hatch_lines};
 use crate::report::error::ReportError;
-use image::imageops::FilterType;
 use image::{ImageOutputFormat, RgbImage};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -20,13 +19,13 @@ const BOLD: &[u8] = include_bytes!("../../../assets/lockdrill-sans-bold.ttf");
 const FAMILY: &str = "sans-serif";
 
 /// Drawn this many times larger than it is written.
-const OVERSAMPLE: f64 = 3.0;
+const OVERSAMPLE: u32 = 3;
 
 /// plotters sizes a font by its line height, style sheets by its em: DejaVu's line is 1.164 em.
 const LINE_PER_EM: f64 = 1.164;
 
 /// Larger pictures are refused: nobody looks at them, and the bitmap would not fit in memory.
-const PIXELS_MAX: f64 = 60_000_000.0;
+const PIXELS_MAX: f64 = 7_000_000.0;
 
 /// Paints a picture `scale` output pixels per CSS pixel.
 ///
@@ -35,33 +34,60 @@ const PIXELS_MAX: f64 = 60_000_000.0;
 pub fn paint(picture: &Picture, scale: f64) -> Result<Vec<u8>, ReportError> {
     let failed = |error: &dyn std::fmt::Display| ReportError::draw("picture", error);
     register_fonts()?;
-    let zoom = scale * OVERSAMPLE;
-    let (width, height) = (picture.width * zoom, picture.height * zoom);
+    let (width, height) = (picture.width * scale, picture.height * scale);
     if !(width >= 1.0 && height >= 1.0 && width * height <= PIXELS_MAX) {
         return Err(failed(&format!(
             "{width:.0}×{height:.0} pixels is out of range"
         )));
     }
     let (wide, high) = (width.round() as u32, height.round() as u32);
-    let mut pixels = vec![255_u8; wide as usize * high as usize * 3];
+    let (large_wide, large_high) = (wide * OVERSAMPLE, high * OVERSAMPLE);
+    // The page is white: filling it by the drawing library costs as much as all the rest.
+    let mut pixels = vec![255_u8; large_wide as usize * large_high as usize * 3];
     {
-        let root = BitMapBackend::with_buffer(&mut pixels, (wide, high)).into_drawing_area();
-        let brush = Brush { root: &root, zoom };
+        let root =
+            BitMapBackend::with_buffer(&mut pixels, (large_wide, large_high)).into_drawing_area();
+        let brush = Brush {
+            root: &root,
+            zoom: scale * f64::from(OVERSAMPLE),
+        };
         brush.draw(picture).map_err(|error| failed(&error))?;
         root.present().map_err(|error| failed(&error))?;
     }
-    let large = RgbImage::from_raw(wide, high, pixels)
+    let small = RgbImage::from_raw(wide, high, shrunk(&pixels, wide as usize))
         .ok_or_else(|| failed(&"the bitmap has a wrong size"))?;
-    let (wide, high) = (
-        (width / OVERSAMPLE).round() as u32,
-        (height / OVERSAMPLE).round() as u32,
-    );
-    let small = image::imageops::resize(&large, wide, high, FilterType::Triangle);
     let mut bytes = Cursor::new(Vec::new());
     small
         .write_to(&mut bytes, ImageOutputFormat::Png)
         .map_err(|error| failed(&error))?;
     Ok(bytes.into_inner())
+}
+
+/// The mean of each block of pixels; `wide` is the width afterwards. By hand because the general
+/// filters of the image library need seconds for it without optimisation.
+fn shrunk(pixels: &[u8], wide: usize) -> Vec<u8> {
+    const N: usize = OVERSAMPLE as usize;
+    const AREA: u32 = OVERSAMPLE * OVERSAMPLE;
+    let row = wide * N * 3;
+    let mut small = Vec::with_capacity(pixels.len() / (N * N));
+    let mut sums = vec![0_u32; wide * 3];
+    for band in pixels.chunks_exact(row * N) {
+        sums.fill(0);
+        for line in band.chunks_exact(row) {
+            for (sum, block) in sums.chunks_exact_mut(3).zip(line.chunks_exact(3 * N)) {
+                for pixel in block.chunks_exact(3) {
+                    sum[0] += u32::from(pixel[0]);
+                    sum[1] += u32::from(pixel[1]);
+                    sum[2] += u32::from(pixel[2]);
+                }
+            }
+        }
+        small.extend(
+            sums.iter()
+                .map(|sum| u8::try_from((sum + AREA / 2) / AREA).unwrap_or(u8::MAX)),
+        );
+    }
+    small
 }
 
 fn register_fonts() -> Result<(), ReportError> {
@@ -90,7 +116,6 @@ struct Brush<'r, 'a> {
 
 impl<'a> Brush<'_, 'a> {
     fn draw(&self, picture: &Picture) -> Drawn<'a> {
-        self.root.fill(&tone(Ink::Page))?;
         picture
             .shapes
             .iter()
@@ -99,7 +124,7 @@ impl<'a> Brush<'_, 'a> {
 
     fn form(&self, form: &Form) -> Drawn<'a> {
         match form {
-            Form::Fill(area, ink) => self.polygon(&corners(*area), *ink),
+            Form::Fill(area, ink) => self.fill(*area, *ink),
             Form::Outline(area, ink, dashed) => self.outline(*area, *ink, *dashed),
             Form::Hatch(area, ink) => hatch_lines(*area)
                 .iter()
@@ -124,6 +149,14 @@ impl<'a> Brush<'_, 'a> {
             (x * self.zoom).round() as i32,
             (y * self.zoom).round() as i32,
         )
+    }
+
+    fn fill(&self, area: Area, ink: Ink) -> Drawn<'a> {
+        let ends = [
+            self.at((area.x, area.y)),
+            self.at((area.x + area.w, area.y + area.h)),
+        ];
+        self.root.draw(&Rectangle::new(ends, tone(ink).filled()))
     }
 
     fn polygon(&self, points: &[(f64, f64)], ink: Ink) -> Drawn<'a> {

@@ -53,6 +53,7 @@ impl Links {
             @for part in &sentence.parts {
                 @match part {
                     Part::Text(words) => (words),
+                    Part::Code(typed) => code { (typed) },
                     Part::Event(words, seq) => (self.link(arm, words, *seq)),
                 }
             }
