@@ -159,6 +159,11 @@ pub enum StepAction {
 }
 
 impl StepAction {
+    /// Whether the step can end in a grant.
+    pub const fn takes_lock(&self) -> bool {
+        matches!(self, StepAction::Acquire | StepAction::Enter { .. })
+    }
+
     /// The word that starts the step in a script.
     pub const fn verb(&self) -> &'static str {
         match self {

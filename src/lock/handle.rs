@@ -2,7 +2,7 @@
 //! hope: `is_locked` turns false at the deadline even if nothing else in the process runs.
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
-use crate::lock::error::{CommandError, EnterError};
+use crate::lock::error::EnterError;
 use crate::lock::holding::{Attempted, Holding, Phase, Release, Renewal};
 use crate::lock::lease;
 use crate::lock::lost::{Lost, LostReason};
@@ -115,33 +115,40 @@ impl LockHandle {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(EnterError::Cancelled),
+            () = self.holding.ended.cancelled() => Err(self.ended_as()),
             entered = self.settle(Instant::now() + deadline) => entered,
         }
     }
 
     async fn settle(&self, deadline: Instant) -> Result<(), EnterError> {
         let mut pace = Pace::default();
+        let mut last = String::from("not asked again");
         loop {
             match self.phase() {
                 Phase::Held => return Ok(()),
-                Phase::Lost(_) => return Err(EnterError::Expired),
-                Phase::Released => return Err(EnterError::Released),
+                Phase::Lost(_) | Phase::Released => return Err(self.ended_as()),
                 Phase::Pending => {}
             }
+            sleep_until(pace.next(Instant::now()).min(deadline)).await;
+            if Instant::now() >= deadline {
+                return Err(EnterError::Unknown(last));
+            }
             let window = self.window().ok_or(EnterError::Expired)?;
-            let next = pace.next(Instant::now());
-            sleep_until(next.min(deadline)).await;
             pace.sent(Instant::now());
-            let until = (Instant::now() + window).min(deadline);
-            match self.attempt(until).await {
+            match self.attempt((Instant::now() + window).min(deadline)).await {
                 Attempted::Granted => return Ok(()),
                 Attempted::TooLate => return Err(EnterError::Expired),
                 Attempted::Busy { .. } => return Err(EnterError::Busy),
-                Attempted::NoAnswer(error) if Instant::now() >= deadline => {
-                    return Err(EnterError::Unknown(error.to_string()));
-                }
-                Attempted::NoAnswer(CommandError::Failed(_) | CommandError::Unknown(_)) => {}
+                // Even a resend that failed for certain says nothing about the first send.
+                Attempted::NoAnswer(error) => last = error.to_string(),
             }
+        }
+    }
+
+    fn ended_as(&self) -> EnterError {
+        match self.phase() {
+            Phase::Released => EnterError::Released,
+            Phase::Held | Phase::Lost(_) | Phase::Pending => EnterError::Expired,
         }
     }
 

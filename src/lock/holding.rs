@@ -181,11 +181,16 @@ impl Holding {
         } else {
             first_sent_ns
         };
-        state.phase = Phase::Held;
         state.fencing = fencing;
         state.lease = lease;
         state.granted_at_ns = now_ns;
         state.deadline_ns = lease::deadline_ns(anchor_ns, lease);
+        // Released while the answer was on its way: it is not taken up again, and the release
+        // that came too early is owed once more.
+        state.owed = true;
+        if state.phase == Phase::Pending {
+            state.phase = Phase::Held;
+        }
         let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
         self.tell_answer(Command::Acquire, Reply::Granted { fencing, lease_ms });
         self.expire(&mut state);

@@ -45,8 +45,6 @@ mod options;
 mod pace;
 mod source;
 mod tasks;
-#[cfg(test)]
-mod testing;
 mod waiter;
 
 pub use error::{EnterError, LockError, OptionsError};

@@ -85,6 +85,9 @@ pub enum ReleaseAnswer {
 /// Woken when a lock may have become free.
 #[async_trait]
 pub trait Wake: Send {
+    /// Already listening: [`Wake::woken`] would send nothing.
+    fn listening(&self) -> bool;
+
     /// Returns once after each wake-up. Dropping the future and asking again loses nothing. A
     /// broken wake-up never returns (the waiter's poll is the floor) and never spins.
     async fn woken(&mut self);

@@ -12,12 +12,16 @@ use crate::lock::pace::Pace;
 use crate::lock::service::Wake;
 use crate::lock::{lease, metrics};
 use std::fmt;
+use std::future::pending;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// Longest time between two looks at the lock, before jitter.
 const POLL: Duration = Duration::from_millis(1_000);
+/// Shortest time between two looks that nobody woke us for: leaves the pace room for the look
+/// that follows a wake-up.
+const LOOK_MIN: Duration = Duration::from_millis(500);
 
 /// Waits for one lock. Nothing happens before [`Waiter::enter`].
 pub struct Waiter {
@@ -97,6 +101,10 @@ impl Waiter {
         let mut wake = self.context.service.watch(&name);
         loop {
             self.pause(wake.as_mut()).await;
+            if Instant::now() >= deadline {
+                // The deadline's own arm ends the wait.
+                pending::<()>().await;
+            }
             let attempt = self.context.attempt(&self.key, &self.options)?;
             match self.try_once(&attempt, deadline, last).await {
                 Attempted::Granted => return Ok(attempt),
@@ -110,18 +118,20 @@ impl Waiter {
     /// Until a release wakes us or the poll is due; within the pace.
     async fn pause(&mut self, wake: &mut dyn Wake) {
         let Some(look_at) = self.look_at else {
-            return sleep_until(self.pace.next(Instant::now())).await;
+            return;
         };
-        // To listen is a command too.
-        sleep_until(self.pace.next(Instant::now()).min(look_at)).await;
-        if Instant::now() < look_at {
-            self.pace.sent(Instant::now());
-            tokio::select! {
-                () = wake.woken() => {}
-                () = sleep_until(look_at) => {}
+        if !wake.listening() {
+            // To begin to listen is a command too.
+            sleep_until(self.pace.next(Instant::now()).min(look_at)).await;
+            if Instant::now() >= look_at {
+                return;
             }
+            self.pace.sent(Instant::now());
         }
-        sleep_until(self.pace.next(Instant::now())).await;
+        tokio::select! {
+            () = wake.woken() => {}
+            () = sleep_until(look_at) => {}
+        }
     }
 
     /// One fresh attempt, sent again for as long as its outcome is unknown.
@@ -142,7 +152,7 @@ impl Waiter {
             match &attempted {
                 Attempted::NoAnswer(CommandError::Unknown(why)) => {
                     *last = Last::Unknown(why.clone());
-                    if attempt.window().is_none() {
+                    if attempt.window().is_none() || Instant::now() >= deadline {
                         return attempted;
                     }
                 }
@@ -162,11 +172,14 @@ impl Waiter {
 /// When to look again: when the present lease ends if that is soon, else after the poll interval;
 /// with jitter, so that waiters which were refused together do not come back together.
 fn next_look(remaining: Option<Duration>) -> Instant {
-    let poll = POLL.mul_f64(0.8 + 0.4 * lease::jitter());
+    let jitter = lease::jitter();
+    let poll = POLL.mul_f64(0.8 + 0.4 * jitter);
+    let soonest = LOOK_MIN.mul_f64(1.0 + 0.2 * jitter);
     let wait = match remaining {
         // One millisecond more: servers round what is left down.
         Some(left) if left < poll => {
-            left + Duration::from_millis(1) + (left / 10).mul_f64(lease::jitter())
+            let after = left + Duration::from_millis(1) + (left / 10).mul_f64(jitter);
+            after.max(soonest)
         }
         Some(_) | None => poll,
     };

@@ -25,7 +25,7 @@ impl Writer for Junit {
 
     fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError> {
         let path = model.dir.join(FILE);
-        write_file(&path, std::slice::from_ref(&model.result))?;
+        write(&path, std::slice::from_ref(&model.result))?;
         Ok(Some(path))
     }
 }
@@ -34,7 +34,7 @@ impl Writer for Junit {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_file(path: &Path, drills: &[DrillResult]) -> Result<(), ReportError> {
+pub fn write(path: &Path, drills: &[DrillResult]) -> Result<(), ReportError> {
     put(path, document(drills)?.as_bytes())
 }
 

@@ -198,6 +198,10 @@ struct Ear(Arc<Notify>);
 
 #[async_trait]
 impl Wake for Ear {
+    fn listening(&self) -> bool {
+        true
+    }
+
     async fn woken(&mut self) {
         self.0.notified().await;
     }

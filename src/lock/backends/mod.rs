@@ -11,6 +11,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub mod memory;
+pub mod redis;
+mod redis_conn;
+mod redis_scripts;
 
 /// What a back end is connected with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +59,7 @@ pub struct LockKind {
 }
 
 /// Every back end.
-pub const ALL: &[&LockKind] = &[&memory::KIND];
+pub const ALL: &[&LockKind] = &[&redis::KIND, &memory::KIND];
 
 /// The back end of that name.
 pub fn named(name: &str) -> Option<&'static LockKind> {

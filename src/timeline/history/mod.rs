@@ -130,7 +130,15 @@ impl History {
             .and_then(|index| self.grants.get(*index))
     }
 
-    /// Index into `faults` by name.
+    /// How long the host kept the lab from running within a span, ns.
+    pub fn stalled_in(&self, span: Span) -> u64 {
+        let stalls = self.stalls.iter();
+        stalls.fold(0, |sum: u64, stall| {
+            sum.saturating_add(stall.span.overlap(span))
+        })
+    }
+
+    /// The fault of this name.
     pub fn fault(&self, name: &str) -> Option<&FaultWindow> {
         self.faults.iter().find(|window| window.fault == name)
     }

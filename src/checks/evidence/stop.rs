@@ -1,0 +1,278 @@
+//! Proof that a process group stood still from onset to heal.
+//!
+//! A state letter at two moments does not show that nothing ran in between: the scheduler's run
+//! time and the count of switches do, for every thread, and the set of threads must be the same.
+//! Where the worker was parked at a point, the byte that lets it go on must have been written while
+//! it was stopped, so that only the heal can have let it run.
+
+use super::Proof;
+use crate::checks::say::secs;
+use crate::plan::FaultPlan;
+use crate::timeline::event::{ChildChange, ThreadLook};
+use crate::timeline::history::{FaultWindow, Healed, History, Look, Onset, PointSeen};
+
+/// Requires everything that shows the stop.
+pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let (Some(onset), Some(heal)) = (window.onsets.first(), window.heals.first()) else {
+        return;
+    };
+    let Some(worker) = window.worker else {
+        proof.lacks(format!("{} stopped no worker", plan.name));
+        return;
+    };
+    let case = Case {
+        history,
+        plan,
+        window,
+        worker,
+        onset,
+        heal,
+    };
+    let parked = case.parked();
+    let go = case.go(parked, proof);
+    let mut moments = vec!["stopped", "heal"];
+    if parked.is_some() {
+        moments.insert(1, "go");
+    }
+    let mut looks = Vec::new();
+    for moment in moments {
+        match window.look(moment) {
+            Some(look) => looks.push(look),
+            None => proof.lacks(format!("{}: no look at the moment `{moment}`", plan.name)),
+        }
+    }
+    case.still(&looks, proof);
+    case.same_process(&looks, proof);
+    case.go_while_stopped(go, proof);
+    case.signals(proof);
+}
+
+struct Case<'a> {
+    history: &'a History,
+    plan: &'a FaultPlan,
+    window: &'a FaultWindow,
+    worker: usize,
+    onset: &'a Onset,
+    heal: &'a Healed,
+}
+
+impl Case<'_> {
+    /// The point at which the worker stood when it was stopped.
+    fn parked(&self) -> Option<&PointSeen> {
+        let points = self.history.points.iter().rev();
+        let point = points
+            .filter(|point| point.worker == self.worker && point.waits)
+            .find(|point| point.at <= self.onset.effective)?;
+        let resumed = self.history.resumed.iter().any(|resumed| {
+            resumed.worker == self.worker
+                && resumed.point == point.point
+                && resumed.at >= point.at
+                && resumed.at < self.onset.began
+        });
+        (!resumed).then_some(point)
+    }
+
+    /// The one byte for that point.
+    fn go(&self, parked: Option<&PointSeen>, proof: &mut Proof) -> Option<&PointSeen> {
+        let (name, worker) = (&self.plan.name, self.history.worker_name(self.worker));
+        let Some(parked) = parked else {
+            let own = self
+                .plan
+                .when
+                .strip_prefix(worker)
+                .is_some_and(|w| w.starts_with('.'));
+            let point = [".before", ".armed", ".after"];
+            let waits = own && point.iter().any(|end| self.plan.when.ends_with(end));
+            proof.require(!waits, || {
+                format!(
+                    "{name}: {worker} did not stand at {} when it was stopped",
+                    self.plan.when
+                )
+            });
+            return None;
+        };
+        proof.events.push(parked.seq);
+        let all = |list: &'_ [PointSeen]| -> Vec<usize> {
+            let same = |seen: &PointSeen| seen.worker == self.worker && seen.point == parked.point;
+            (0..list.len()).filter(|i| same(&list[*i])).collect()
+        };
+        let gos = all(&self.history.gos);
+        proof.require(gos.len() == 1, || {
+            format!(
+                "{name}: {} bytes were written for {}, not one",
+                gos.len(),
+                parked.point
+            )
+        });
+        let resumed = all(&self.history.resumed);
+        proof.require(!resumed.is_empty(), || {
+            format!("{name}: {worker} never went on from {}", parked.point)
+        });
+        for seen in resumed.iter().map(|i| &self.history.resumed[*i]) {
+            proof.events.push(seen.seq);
+            proof.require(seen.at >= self.heal.began, || {
+                format!(
+                    "{name}: {worker} went on from {} at {}, before it was woken at {}",
+                    parked.point,
+                    secs(seen.at),
+                    secs(self.heal.began)
+                )
+            });
+        }
+        gos.first().map(|i| &self.history.gos[*i])
+    }
+
+    /// The byte was written while the worker was seen stopped, before and after.
+    fn go_while_stopped(&self, go: Option<&PointSeen>, proof: &mut Proof) {
+        let Some(go) = go else {
+            return;
+        };
+        proof.events.push(go.seq);
+        let before = self
+            .window
+            .look("stopped")
+            .is_some_and(|look| look.at < go.at);
+        let after = self.window.look("heal").is_some_and(|look| go.at < look.at);
+        proof.require(before && after && go.at < self.heal.began, || {
+            format!(
+                "{}: the byte for {} was not written between the looks that show it stopped",
+                self.plan.name, go.point
+            )
+        });
+    }
+
+    /// Every thread is stopped in every look, and none ran between the first and the last.
+    fn still(&self, looks: &[&Look], proof: &mut Proof) {
+        let name = &self.plan.name;
+        for look in looks {
+            proof.events.push(look.seq);
+            proof.require(!look.threads.is_empty(), || {
+                format!("{name}: nobody was seen at the moment `{}`", look.moment)
+            });
+            if let Some(thread) = look.threads.iter().find(|thread| thread.state != 'T') {
+                proof.lacks(format!(
+                    "{name}: thread {} of process {} was in state {} at the moment `{}`",
+                    thread.tid, thread.pid, thread.state, look.moment
+                ));
+            }
+        }
+        for pair in looks.windows(2) {
+            let [first, second] = pair else {
+                continue;
+            };
+            proof.require(first.at <= second.at, || {
+                format!(
+                    "{name}: the look `{}` came after `{}`",
+                    first.moment, second.moment
+                )
+            });
+            self.unchanged(first, second, proof);
+        }
+        let placed = looks
+            .iter()
+            .all(|look| look.moment != "stopped" || look.at >= self.onset.began)
+            && looks
+                .iter()
+                .all(|look| look.at <= self.heal.removed.unwrap_or(u64::MAX));
+        proof.require(placed, || {
+            format!("{name}: its looks lie outside its window")
+        });
+    }
+
+    fn unchanged(&self, first: &Look, second: &Look, proof: &mut Proof) {
+        let name = &self.plan.name;
+        let (first_threads, second_threads) = (sorted(&first.threads), sorted(&second.threads));
+        let same = first_threads.len() == second_threads.len()
+            && first_threads
+                .iter()
+                .zip(&second_threads)
+                .all(|(a, b)| identity(a) == identity(b));
+        if !same {
+            proof.lacks(format!(
+                "{name}: the threads seen at `{}` and `{}` are not the same",
+                first.moment, second.moment
+            ));
+            return;
+        }
+        let ran = first_threads
+            .iter()
+            .zip(&second_threads)
+            .find(|(a, b)| a.run_ns != b.run_ns || a.switches != b.switches);
+        if let Some((a, b)) = ran {
+            proof.lacks(format!(
+                "{name}: thread {} ran between `{}` and `{}` ({} ns on a processor, {} switches)",
+                a.tid,
+                first.moment,
+                second.moment,
+                b.run_ns.abs_diff(a.run_ns),
+                b.switches.abs_diff(a.switches)
+            ));
+        }
+    }
+
+    /// What was seen stopped is the process that was started as this worker, all along.
+    fn same_process(&self, looks: &[&Look], proof: &mut Proof) {
+        let (name, worker) = (&self.plan.name, &self.history.workers[self.worker]);
+        let life = worker
+            .lives
+            .iter()
+            .rfind(|life| life.started <= self.onset.began);
+        let Some(life) = life else {
+            proof.lacks(format!("{name}: {} was not running", worker.name));
+            return;
+        };
+        proof.events.push(life.seq);
+        let replaced = worker
+            .lives
+            .iter()
+            .any(|other| other.started > self.onset.began && other.started <= self.heal.began);
+        proof.require(!replaced, || {
+            format!("{name}: {} was replaced", worker.name)
+        });
+        let gone = life.exit.is_some_and(|exit| exit.at <= self.heal.began);
+        proof.require(!gone, || {
+            format!("{name}: {} was gone before it was woken", worker.name)
+        });
+        for look in looks {
+            let there = look
+                .threads
+                .iter()
+                .any(|thread| (thread.pid, thread.start_ticks) == (life.pid, life.start_ticks));
+            proof.require(there, || {
+                format!(
+                    "{name}: process {} of {} was not among those seen at `{}`",
+                    life.pid, worker.name, look.moment
+                )
+            });
+        }
+    }
+
+    /// The kernel told of no continuation before the heal.
+    fn signals(&self, proof: &mut Proof) {
+        let worker = &self.history.workers[self.worker];
+        let early = worker.signals.iter().find(|signal| {
+            signal.change == ChildChange::Continued
+                && signal.at >= self.onset.began
+                && signal.at < self.heal.began
+        });
+        if let Some(signal) = early {
+            proof.events.push(signal.seq);
+            proof.lacks(format!(
+                "{}: {} was continued at {}, before the heal",
+                self.plan.name,
+                worker.name,
+                secs(signal.at)
+            ));
+        }
+    }
+}
+
+fn identity(thread: &ThreadLook) -> (i32, u64, i32) {
+    (thread.pid, thread.start_ticks, thread.tid)
+}
+
+fn sorted(threads: &[ThreadLook]) -> Vec<&ThreadLook> {
+    let mut threads: Vec<&ThreadLook> = threads.iter().collect();
+    threads.sort_by_key(|thread| identity(thread));
+    threads
+}

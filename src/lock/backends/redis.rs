@@ -1,0 +1,320 @@
+//! Locks on one Redis server (7.0 or later): one script an operation.
+//!
+//! Keys, all in one hash slot: `<prefix>{<key>}` is the lock and holds `<owner>:<fencing token>`,
+//! so that the replication stream alone tells who was granted what; `…:fence` is the counter and
+//! has no lease, or tokens would repeat; `…:wake` is the wake-up list and always has one.
+//!
+//! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
+
+use crate::ids::FencingToken;
+use crate::lock::backends::redis_conn::{Link, Live, NoAnswer};
+use crate::lock::backends::redis_scripts::{Scripts, Text};
+use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
+use crate::lock::error::{CommandError, LockError};
+use crate::lock::flaws::Flaw;
+use crate::lock::lease;
+use crate::lock::service::{
+    AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
+    Wake,
+};
+use async_trait::async_trait;
+use redis::{Cmd, ServerErrorKind, Value};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// Its entry in the registry.
+pub const KIND: LockKind = LockKind {
+    name: "redis",
+    summary: "one Redis server, one script an operation",
+    capabilities: Capabilities {
+        fencing: Promise::BestEffort(
+            "rises for as long as the server keeps its data; a flush, an eviction, a restart without persistence or a failover can set the counter back",
+        ),
+        exclusion: Promise::BestEffort(
+            "for as long as the server keeps its data and its wall clock does not jump",
+        ),
+        fair: Promise::BestEffort(
+            "waiters are woken in the order of their arrival; a newcomer may overtake",
+        ),
+        wakes: true,
+    },
+    flaws: &[
+        Flaw::BlindRelease,
+        Flaw::BlindRenew,
+        Flaw::RenewRecreates,
+        Flaw::SetThenPexpire,
+        Flaw::FenceAfterSet,
+        Flaw::DeadlineFromReply,
+        Flaw::TimeoutMeansBusy,
+        Flaw::IgnoresRenewalFailure,
+    ],
+    connect,
+};
+
+/// Longest time to connect in the first place.
+const CONNECT_BUDGET: Duration = Duration::from_secs(2);
+
+fn connect(spec: ConnectSpec) -> Connecting {
+    Box::pin(async move {
+        check_flaw(&KIND, spec.flaw)?;
+        let redis = Redis {
+            link: Arc::new(Link::new(&spec.address)?),
+            scripts: Scripts::new(spec.flaw),
+            flaw: spec.flaw,
+        };
+        let prepared = redis.prepare(Instant::now() + CONNECT_BUDGET).await;
+        prepared.map_err(|error| LockError::Failed(error.to_string()))?;
+        let service: Arc<dyn LockService> = Arc::new(redis);
+        Ok(service)
+    })
+}
+
+struct Redis {
+    link: Arc<Link>,
+    scripts: Scripts,
+    flaw: Option<Flaw>,
+}
+
+/// The keys of one lock.
+struct Keys {
+    lock: String,
+    fence: String,
+    wake: String,
+}
+
+impl Keys {
+    fn of(name: &LockName) -> Keys {
+        let lock = format!("{}{{{}}}", name.prefix, name.key);
+        Keys {
+            fence: format!("{lock}:fence"),
+            wake: format!("{lock}:wake"),
+            lock,
+        }
+    }
+}
+
+impl Redis {
+    /// Connects and makes the scripts known, so that the first lock costs what every lock costs.
+    async fn prepare(&self, until: Instant) -> Result<(), CommandError> {
+        for script in self.scripts.all() {
+            let mut load = redis::cmd("SCRIPT");
+            load.arg("LOAD").arg(&script.code);
+            self.link.call(&load, until).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs a script by its hash; a server that has forgotten it (restart, flush, failover) is
+    /// sent the text. `NOSCRIPT` is a definite answer, so that nothing runs twice.
+    async fn run(
+        &self,
+        script: &Text,
+        (keys, args): (&[&str], &[&str]),
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let by_hash = command("EVALSHA", &script.hash, keys, args);
+        match self.link.call(&by_hash, until).await {
+            Err(NoAnswer::Refused(Some(ServerErrorKind::NoScript), _)) => {
+                let by_text = command("EVAL", &script.code, keys, args);
+                Ok(self.link.call(&by_text, until).await?)
+            }
+            answer => Ok(answer?),
+        }
+    }
+
+    /// The second command of the two flaws that make an acquire of two.
+    async fn second_command(
+        &self,
+        keys: &Keys,
+        ask: &Ask<'_>,
+        fencing: Option<FencingToken>,
+    ) -> Result<Option<FencingToken>, CommandError> {
+        if self.flaw == Some(Flaw::SetThenPexpire) {
+            let mut pexpire = redis::cmd("PEXPIRE");
+            pexpire.arg(&keys.lock).arg(ask.lease_ms());
+            self.link
+                .call(&pexpire, ask.until)
+                .await
+                .map_err(half_done)?;
+        }
+        if self.flaw == Some(Flaw::FenceAfterSet) && fencing.is_none() {
+            let mut incr = redis::cmd("INCR");
+            incr.arg(&keys.fence);
+            let minted = self.link.call(&incr, ask.until).await.map_err(half_done)?;
+            return fencing_token(&minted);
+        }
+        Ok(fencing)
+    }
+}
+
+/// The first command took effect: whatever became of the second, this did not *not happen*.
+fn half_done(error: NoAnswer) -> CommandError {
+    CommandError::Unknown(format!("the second command: {error:?}"))
+}
+
+fn command(verb: &str, script: &str, keys: &[&str], args: &[&str]) -> Cmd {
+    let mut command = redis::cmd(verb);
+    command.arg(script).arg(keys.len()).arg(keys).arg(args);
+    command
+}
+
+#[async_trait]
+impl LockService for Redis {
+    fn flaw(&self) -> Option<Flaw> {
+        self.flaw
+    }
+
+    async fn acquire(&self, ask: &Ask<'_>) -> Result<AcquireAnswer, CommandError> {
+        let keys = Keys::of(ask.name);
+        let lease_ms = ask.lease_ms().to_string();
+        let names = [keys.lock.as_str(), &keys.fence, &keys.wake];
+        let args = [ask.owner.expose(), &lease_ms];
+        let answer = self
+            .run(&self.scripts.acquire, (&names, &args), ask.until)
+            .await?;
+        match answer {
+            Value::Array(fields) => match fields.as_slice() {
+                [Value::Int(1), minted @ ..] => {
+                    let fencing = minted.first().map_or(Ok(None), fencing_token)?;
+                    let fencing = self.second_command(&keys, ask, fencing).await?;
+                    let lease = ask.lease;
+                    Ok(AcquireAnswer::Granted { fencing, lease })
+                }
+                [Value::Int(0), Value::Int(left)] => Ok(AcquireAnswer::Busy {
+                    remaining: milliseconds(*left),
+                }),
+                _ => Err(nonsense()),
+            },
+            _ => Err(nonsense()),
+        }
+    }
+
+    async fn renew(&self, ask: &Ask<'_>) -> Result<RenewAnswer, CommandError> {
+        let keys = Keys::of(ask.name);
+        let lease_ms = ask.lease_ms().to_string();
+        let fencing = ask
+            .fencing
+            .map_or_else(String::new, |token| token.to_string());
+        let args = [ask.owner.expose(), &lease_ms, &fencing];
+        let answer = self
+            .run(&self.scripts.renew, (&[&keys.lock], &args), ask.until)
+            .await?;
+        match answer {
+            Value::Int(1) => Ok(RenewAnswer::Renewed { lease: ask.lease }),
+            Value::Int(0) => Ok(RenewAnswer::Absent),
+            Value::Int(-1) => Ok(RenewAnswer::Foreign),
+            _ => Err(nonsense()),
+        }
+    }
+
+    async fn release(&self, ask: &Ask<'_>) -> Result<ReleaseAnswer, CommandError> {
+        let keys = Keys::of(ask.name);
+        let wake_ms = ask.lease_ms().to_string();
+        let names = [keys.lock.as_str(), &keys.wake];
+        let args = [ask.owner.expose(), &wake_ms];
+        match self
+            .run(&self.scripts.release, (&names, &args), ask.until)
+            .await?
+        {
+            Value::Int(1) => Ok(ReleaseAnswer::Released),
+            Value::Int(0) => Ok(ReleaseAnswer::NotOurs),
+            _ => Err(nonsense()),
+        }
+    }
+
+    async fn remaining(
+        &self,
+        name: &LockName,
+        until: Instant,
+    ) -> Result<Option<Duration>, CommandError> {
+        let mut pttl = redis::cmd("PTTL");
+        pttl.arg(Keys::of(name).lock);
+        match self.link.call(&pttl, until).await? {
+            Value::Int(left) => Ok(milliseconds(left)),
+            _ => Err(nonsense()),
+        }
+    }
+
+    fn watch(&self, name: &LockName) -> Box<dyn Wake> {
+        Box::new(Ear {
+            link: Arc::clone(&self.link),
+            list: Keys::of(name).wake,
+            listening: None,
+        })
+    }
+}
+
+/// A reply that none of our scripts gives: something ran, but who knows what.
+fn nonsense() -> CommandError {
+    CommandError::Unknown("the server's reply makes no sense".into())
+}
+
+fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
+    match value {
+        Value::Int(token) => u64::try_from(*token)
+            .map(|token| Some(FencingToken(token)))
+            .map_err(|_| nonsense()),
+        Value::Nil => Ok(None),
+        _ => Err(nonsense()),
+    }
+}
+
+/// -1 is a key without a lease, -2 no key: neither has a time left.
+fn milliseconds(left: i64) -> Option<Duration> {
+    u64::try_from(left).ok().map(Duration::from_millis)
+}
+
+/// A waiter's ear: a connection of its own that the server holds until a release. Dropping it
+/// closes the connection, and with it the place in the server's queue.
+struct Ear {
+    link: Arc<Link>,
+    list: String,
+    listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+/// How long the server may hold an ear before it is asked anew, so that a dead connection is
+/// noticed by both sides.
+const LISTEN: Duration = Duration::from_secs(30);
+/// Pause after an ear broke.
+const EAR_BROKEN: Duration = Duration::from_secs(2);
+
+#[async_trait]
+impl Wake for Ear {
+    fn listening(&self) -> bool {
+        self.listening.is_some()
+    }
+
+    async fn woken(&mut self) {
+        let listening = self
+            .listening
+            .get_or_insert_with(|| Box::pin(listen(Arc::clone(&self.link), self.list.clone())));
+        listening.as_mut().await;
+        self.listening = None;
+    }
+}
+
+/// Returns when a wake-up has come.
+async fn listen(link: Arc<Link>, list: String) {
+    let mut blpop = redis::cmd("BLPOP");
+    blpop.arg(&list).arg(LISTEN.as_secs());
+    loop {
+        let ear = link.connect(Instant::now() + CONNECT_BUDGET).await;
+        if let Ok(ear) = ear {
+            while let Ok(answer) = hear(&ear, &blpop).await {
+                if answer != Value::Nil {
+                    return;
+                }
+            }
+        }
+        sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+    }
+}
+
+async fn hear(ear: &Live, blpop: &Cmd) -> Result<Value, NoAnswer> {
+    // Somewhat longer than the server's own limit.
+    ear.call(blpop, Instant::now() + LISTEN + CONNECT_BUDGET)
+        .await
+}

@@ -1,0 +1,212 @@
+//! One connection to a Redis server, made anew when it is broken, and the one place that says
+//! whether a command without an answer was executed.
+//!
+//! Never the driver's own reconnecting manager: it blocks for seconds, sends late, and keeps a
+//! black-holed connection for ever. Here a connection that let one command time out is thrown
+//! away, because its next reply might come arbitrarily late. Nothing waits beyond its deadline.
+
+use crate::lock::error::{CommandError, LockError};
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, ServerErrorKind, Value,
+};
+use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+/// A place to connect to, and the present connection to it.
+pub(super) struct Link {
+    address: String,
+    present: Mutex<Option<Arc<Live>>>,
+}
+
+/// One connection. Its driver ends with it.
+pub(super) struct Live {
+    connection: MultiplexedConnection,
+    driver: JoinHandle<()>,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+impl Link {
+    /// Nothing is connected yet.
+    pub(super) fn new(address: &str) -> Result<Link, LockError> {
+        let wrong = |why: &str| LockError::Address {
+            address: address.to_owned(),
+            why: why.to_owned(),
+        };
+        let (host, port) = address
+            .rsplit_once(':')
+            .ok_or_else(|| wrong("it needs a port"))?;
+        if host.is_empty() {
+            return Err(wrong("it needs a host"));
+        }
+        port.parse::<u16>()
+            .map_err(|_| wrong("its port is not a number up to 65535"))?;
+        Ok(Link {
+            address: address.to_owned(),
+            present: Mutex::default(),
+        })
+    }
+
+    /// Sends one command on the present connection, or on a new one.
+    pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
+        let live = self.live(until).await?;
+        let answer = live.call(command, until).await;
+        if answer.as_ref().is_err_and(NoAnswer::is_suspect) {
+            self.discard(&live).await;
+        }
+        answer
+    }
+
+    /// The present connection if it is alive, else a new one. Nothing has been sent if it fails.
+    async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
+        let present = timeout_at(until, self.present.lock()).await;
+        let mut present = present.map_err(|_| late(Stage::Connecting))?;
+        if let Some(live) = present.as_ref().filter(|live| !live.driver.is_finished()) {
+            return Ok(Arc::clone(live));
+        }
+        let live = Arc::new(self.connect(until).await?);
+        *present = Some(Arc::clone(&live));
+        Ok(live)
+    }
+
+    async fn discard(&self, live: &Arc<Live>) {
+        let mut present = self.present.lock().await;
+        if present
+            .as_ref()
+            .is_some_and(|present| Arc::ptr_eq(present, live))
+        {
+            *present = None;
+        }
+    }
+
+    /// A connection of the caller's own. Sends nothing.
+    pub(super) async fn connect(&self, until: Instant) -> Result<Live, NoAnswer> {
+        let connecting = async {
+            let stream = TcpStream::connect(&self.address).await?;
+            stream.set_nodelay(true)?;
+            let info = RedisConnectionInfo::default().set_skip_set_lib_name();
+            // Every command has its own deadline; the driver's would only blur it.
+            let config = AsyncConnectionConfig::new().set_response_timeout(None);
+            let (connection, driver) =
+                MultiplexedConnection::new_with_config(&info, stream, config).await?;
+            Ok(Live {
+                connection,
+                driver: tokio::spawn(driver),
+            })
+        };
+        match timeout_at(until, connecting).await {
+            Ok(Ok(live)) => Ok(live),
+            Ok(Err(error)) => Err(no_answer(Stage::Connecting, &error)),
+            Err(_) => Err(late(Stage::Connecting)),
+        }
+    }
+}
+
+impl Live {
+    /// Sends one command.
+    pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
+        let mut connection = self.connection.clone();
+        let answer = timeout_at(until, connection.send_packed_command(command)).await;
+        match answer {
+            Ok(answer) => answer
+                .and_then(Value::extract_error)
+                .map_err(|error| no_answer(Stage::Sent, &error)),
+            Err(_) => Err(late(Stage::Sent)),
+        }
+    }
+}
+
+/// Why a command has no answer of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    /// It never left.
+    NotSent(String),
+    /// The server refused it before doing anything.
+    Refused(Option<ServerErrorKind>, String),
+    /// Nobody knows.
+    Unknown(String),
+}
+
+impl NoAnswer {
+    /// The next command should go to a new connection: this one may still bring a late reply, or
+    /// leads to a server that has become a replica.
+    fn is_suspect(&self) -> bool {
+        match self {
+            NoAnswer::NotSent(_) => false,
+            NoAnswer::Refused(kind, _) => *kind == Some(ServerErrorKind::ReadOnly),
+            NoAnswer::Unknown(_) => true,
+        }
+    }
+}
+
+impl From<NoAnswer> for CommandError {
+    fn from(no_answer: NoAnswer) -> CommandError {
+        match no_answer {
+            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) => CommandError::Failed(why),
+            NoAnswer::Unknown(why) => CommandError::Unknown(why),
+        }
+    }
+}
+
+/// How far a command had come when it was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing of it had left.
+    Connecting,
+    /// It was handed to the connection, and may have left.
+    Sent,
+}
+
+fn late(stage: Stage) -> NoAnswer {
+    match stage {
+        Stage::Connecting => NoAnswer::NotSent("no connection in time".into()),
+        Stage::Sent => NoAnswer::Unknown("no answer in time".into()),
+    }
+}
+
+/// Whether a command that brought an error was executed: definitely not, or unknown.
+///
+/// Each of our commands is one step of the server's, and each script changes the lock by the last
+/// of its calls that can fail. So an error that the *server* sent means that nothing happened. An
+/// error of the connection after the command was handed over means that nobody knows.
+fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
+    let why = error.to_string();
+    if stage == Stage::Connecting {
+        return NoAnswer::NotSent(why);
+    }
+    match error.kind() {
+        ErrorKind::Server(kind) => NoAnswer::Refused(Some(kind), in_server_words(error)),
+        // A code that the driver has no name for (OOM, MISCONF, NOREPLICAS, BUSY, WRONGTYPE, …)
+        // is the server's refusal all the same.
+        ErrorKind::Extension => NoAnswer::Refused(None, in_server_words(error)),
+        // The driver refused before it sent anything.
+        ErrorKind::AuthenticationFailed
+        | ErrorKind::InvalidClientConfig
+        | ErrorKind::Client
+        | ErrorKind::MasterNameNotFoundBySentinel
+        | ErrorKind::NoValidReplicasFoundBySentinel
+        | ErrorKind::EmptySentinelList
+        | ErrorKind::ClusterConnectionNotFound
+        | ErrorKind::RESP3NotSupported => NoAnswer::NotSent(why),
+        // Broken off, or an answer that cannot be read.
+        ErrorKind::Io | ErrorKind::Parse | ErrorKind::UnexpectedReturnType => {
+            NoAnswer::Unknown(why)
+        }
+        // The driver's list is open; what we do not know, we do not know.
+        _ => NoAnswer::Unknown(why),
+    }
+}
+
+fn in_server_words(error: &RedisError) -> String {
+    let code = error.code().unwrap_or("ERR");
+    let detail = error.detail().unwrap_or_default();
+    format!("{code} {detail}")
+}

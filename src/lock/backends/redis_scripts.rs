@@ -1,0 +1,91 @@
+//! The three scripts, and the flaws that live in them: each flaw is one edit of the sound text,
+//! applied here, so that a flawed lock differs from the sound one in that statement and in
+//! nothing else.
+
+use crate::lock::flaws::Flaw;
+
+const ACQUIRE: &str = include_str!("scripts/acquire.lua");
+const RENEW: &str = include_str!("scripts/renew.lua");
+const RELEASE: &str = include_str!("scripts/release.lua");
+
+/// A script and the hash by which the server knows it.
+pub(super) struct Text {
+    pub(super) code: String,
+    pub(super) hash: String,
+}
+
+impl Text {
+    fn new(code: String) -> Text {
+        let hash = redis::Script::new(&code).get_hash().to_owned();
+        Text { code, hash }
+    }
+}
+
+/// What one connection runs.
+pub(super) struct Scripts {
+    pub(super) acquire: Text,
+    pub(super) renew: Text,
+    pub(super) release: Text,
+}
+
+impl Scripts {
+    pub(super) fn new(flaw: Option<Flaw>) -> Scripts {
+        let edited = |script: &str| {
+            Text::new(match flaw.and_then(edit) {
+                Some((from, to)) => script.replacen(from, to, 1),
+                None => script.to_owned(),
+            })
+        };
+        Scripts {
+            acquire: edited(ACQUIRE),
+            renew: edited(RENEW),
+            release: edited(RELEASE),
+        }
+    }
+
+    pub(super) fn all(&self) -> [&Text; 3] {
+        [&self.acquire, &self.renew, &self.release]
+    }
+}
+
+/// The one statement that a flaw changes, if it changes a script. Each `from` stands in exactly
+/// one script, once.
+const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
+    match flaw {
+        Flaw::BlindRelease => Some((
+            "if string.match(value, '^(.*):%d*$') ~= ARGV[1] then -- not this owner's to release",
+            "if false then",
+        )),
+        Flaw::BlindRenew => Some((
+            "if string.match(value, '^(.*):%d*$') ~= ARGV[1] then -- not this owner's to renew",
+            "if false then",
+        )),
+        Flaw::RenewRecreates => Some((
+            "  return 0 -- gone, and it stays gone",
+            "  redis.call('SET', KEYS[1], ARGV[1] .. ':' .. ARGV[3], 'PX', ARGV[2]) return 1",
+        )),
+        Flaw::SetThenPexpire => Some((", 'PX', ARGV[2])", ")")),
+        Flaw::FenceAfterSet => Some((
+            "local fencing = redis.call('INCR', KEYS[2])",
+            "local fencing",
+        )),
+        Flaw::DeadlineFromReply | Flaw::TimeoutMeansBusy | Flaw::IgnoresRenewalFailure => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::flaws;
+
+    #[test]
+    fn each_edit_changes_one_place_of_one_script() {
+        let sound = format!("{ACQUIRE}\0{RENEW}\0{RELEASE}");
+        for flaw in flaws::ALL {
+            if let Some((from, to)) = edit(*flaw) {
+                assert_eq!(sound.matches(from).count(), 1, "{}", flaw.name());
+                assert_ne!(from, to);
+            }
+        }
+    }
+}

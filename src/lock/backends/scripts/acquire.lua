@@ -1,0 +1,20 @@
+-- One attempt. Accepts its own owner token, so that a resent command gets the same grant and the
+-- same fencing token; the lease is not refreshed by a resend.
+-- KEYS: lock, fencing counter, wake-up list. ARGV: owner token, lease in ms.
+-- Returns {1, fencing token} if granted, {0, ms left or -1} if busy.
+local value = redis.call('GET', KEYS[1])
+if value then
+  local owner, fencing = string.match(value, '^(.*):(%d*)$')
+  if owner == ARGV[1] then
+    return {1, tonumber(fencing)}
+  end
+  return {0, redis.call('PTTL', KEYS[1])}
+end
+-- Minted before the lock is set: an error here leaves no lock behind.
+local fencing = redis.call('INCR', KEYS[2])
+-- '%.0f': Lua would write a large number as 1e+14.
+local written = fencing and string.format('%.0f', fencing) or ''
+redis.call('SET', KEYS[1], ARGV[1] .. ':' .. written, 'PX', ARGV[2])
+-- Whoever was to be woken by an earlier release would come in vain now.
+redis.call('DEL', KEYS[3])
+return {1, fencing}

@@ -1,1 +1,0 @@
-//! A back end that answers as a test says.

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# `make setup` on a Debian that has nothing but the base system, make, git and the Rust toolchain
+# of this machine: a fresh system made by debootstrap in a folder of its own, which is removed.
+#
+# Needs root, debootstrap and a Debian mirror; takes a minute or two, so .ci/run leaves it out.
+#
+#   tests/setup/bare_machine.sh                 setup only
+#   tests/setup/bare_machine.sh make drill-pause    and then this command, in a fresh clone
+#   LOCKDRILL_BARE_SUITE=bookworm               which Debian (default: this machine's)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# The mounts below belong to this call alone and vanish with it.
+[[ ${LOCKDRILL_BARE_INSIDE-} == yes ]] ||
+  exec env LOCKDRILL_BARE_INSIDE=yes unshare --mount --pid --fork --propagation private -- "$0" "$@"
+
+# shellcheck source=/dev/null
+suite=${LOCKDRILL_BARE_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+root=$(mktemp -d /var/tmp/bare_machine.XXXXXX)
+trap 'umount -R "$root"/{proc,dev,rust,cargo} 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
+
+echo "bare_machine: making a Debian $suite in $root"
+debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" "$root" >/dev/null
+
+mkdir -p "$root"/{rust,cargo}
+mount --bind -o ro "$(rustc --print sysroot)" "$root/rust"
+# Downloaded crates are shared, so that the mirror of crates is not asked twice.
+mount --bind "${CARGO_HOME:-$HOME/.cargo}" "$root/cargo"
+mount -t proc proc "$root/proc"
+mount --rbind --make-rslave /dev "$root/dev"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+git clone --quiet . "$root/lockdrill"
+
+# Runs a line of bash in the fresh system.
+inside() {
+  chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb CARGO_HOME=/cargo \
+    PATH=/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    bash -euc "cd /lockdrill; $1"
+}
+
+# shellcheck disable=SC2016 # the variables are those of the line that runs inside
+setup_behaves() {
+  echo "bare_machine: LOCKDRILL_NO_INSTALL=1 must refuse"
+  inside 'code=0; LOCKDRILL_NO_INSTALL=1 scripts/setup || code=$?; [[ $code == 4 ]]'
+  echo "bare_machine: make setup must install, without a service"
+  inside 'tests/setup/no_service.sh'
+  echo "bare_machine: once more, nothing must be left to do"
+  inside '[[ -z $(make -s setup 2>&1) ]]'
+}
+
+setup_behaves
+[[ $# == 0 ]] || inside "$*"
+echo "bare_machine: ok"
