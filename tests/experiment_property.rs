@@ -114,14 +114,14 @@ proptest! {
 
     #[test]
     fn any_bytes_in_a_file(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("x.toml"), &bytes).unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("x.toml"), &bytes).expect("a file");
         let request = LoadRequest {
             drills: vec!["x.toml".to_owned()],
             root: folder.path().to_owned(),
             ..LoadRequest::default()
         };
-        let refused = experiment::load(&request).unwrap_err();
+        let refused = experiment::load(&request).expect_err("no drill");
         prop_assert!(!refused.problems().is_empty());
         let lines = bytes.split(|byte| *byte == b'\n').count();
         for problem in refused.problems() {
