@@ -2,7 +2,10 @@
 //! compares this list with the folder.
 
 /// Name and text of every drill of `experiments/`.
-const DRILLS: &[(&str, &str)] = &[("pause", include_str!("../../experiments/pause.toml"))];
+const DRILLS: &[(&str, &str)] = &[
+    ("pause", include_str!("../../experiments/pause.toml")),
+    ("seal", include_str!("../../experiments/seal.toml")),
+];
 
 /// The text of a drill.
 pub(super) fn find(name: &str) -> Option<&'static str> {
