@@ -22,6 +22,7 @@
 use crate::env::isolation::Mode;
 use crate::env::ledger::{Entry, Ledger, Role};
 use crate::env::process::Identity;
+use crate::env::root;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use std::ffi::OsString;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 
 mod children;
 mod client;
+mod command;
 mod namespace;
 mod protocol;
 mod server;
@@ -89,7 +91,7 @@ fn start(order: &Order) -> io::Result<i32> {
             prctl::set_child_subreaper(true)?;
             announce(&ledger, "guard", Role::Guard, Identity::me()?)?;
             let code = server::serve(order, ledger);
-            crate::env::sweep::remove(&order.state)?;
+            root::remove_arm(&order.state)?;
             code
         }
     }
