@@ -22,7 +22,10 @@ fn meddled(moment: &str, meddle: impl Fn(&Lab, Pid)) -> (Option<i32>, String) {
         }
     }
     let code = started.child.wait().unwrap().code();
-    let run = std::fs::read_dir(lab.out().join("pause")).unwrap().next().unwrap();
+    let run = std::fs::read_dir(lab.out().join("pause"))
+        .unwrap()
+        .next()
+        .unwrap();
     let results = std::fs::read_to_string(run.unwrap().path().join("results.json")).unwrap();
     lab.assert_nothing_left();
     (code, results)
