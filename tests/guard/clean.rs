@@ -79,7 +79,7 @@ fn a_live_run_is_not_touched() {
     for mode in MODES {
         let arm = Arm::start(mode, "late writer");
         arm.hears("armed");
-        let family = arm.family();
+        let family = arm.leaders();
         let told = said(&clean(arm.temp.path(), &[]));
         assert!(told.contains("alive; not touched"), "{told}");
         assert_eq!(arm.folders().len(), 1);

@@ -98,9 +98,7 @@ fn of_one_arm_leaves_another_alone() {
     for mode in MODES {
         let other = Arm::start(mode, "late writer");
         other.hears("armed");
-        // Not the sleeps that its writer starts and ends all the time.
-        let mut before = other.family();
-        before.retain(|stat| stat.pid == stat.group);
+        let before = other.leaders();
         assert!(before.len() >= 5, "{before:?}");
         kill(mode, Victim::Conductor);
         let alive = |stat: &Stat| {

@@ -134,6 +134,14 @@ impl Arm {
         family
     }
 
+    /// Those of the family that the guard started, and the guard: not what a worker starts and
+    /// ends all the time.
+    pub fn leaders(&self) -> Vec<Stat> {
+        let mut family = self.family();
+        family.retain(|stat| stat.pid == stat.group);
+        family
+    }
+
     /// Who that is, as seen from outside; none if there is no such process now.
     pub fn find(&self, victim: Victim) -> Option<Identity> {
         let conductor = pid_of(&self.conductor);

@@ -216,7 +216,7 @@ async fn leaver(client: Client) -> i32 {
 /// Tells what a child sees of its surroundings.
 async fn environment(client: Client, mut events: UnboundedReceiver<ChildEvent>) -> i32 {
     let script = "env | sort > $TEST_OUT/env; ls /proc/self/fd > $TEST_OUT/fds; \
-                  grep Sig[BI] /proc/$$/status > $TEST_OUT/signals";
+                  grep Sig[BI] /proc/self/status > $TEST_OUT/signals";
     client.spawn(shell("a", script), None).await.unwrap();
     println!("\ntold {}", next(&mut events).await);
     0
