@@ -3,8 +3,11 @@
 
 /// Name and text of every drill of `experiments/`.
 const DRILLS: &[(&str, &str)] = &[
+    (
+        "late-first",
+        include_str!("../../experiments/late-first.toml"),
+    ),
     ("pause", include_str!("../../experiments/pause.toml")),
-    ("seal", include_str!("../../experiments/seal.toml")),
 ];
 
 /// The text of a drill.

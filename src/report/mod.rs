@@ -17,6 +17,7 @@ pub mod charts;
 pub mod describe;
 pub mod error;
 pub mod html;
+mod index;
 pub mod junit;
 pub mod model;
 mod picture_files;
@@ -27,7 +28,6 @@ pub mod scene;
 pub mod sentence;
 pub mod signals;
 pub mod story;
-mod trend;
 pub mod words;
 
 pub use error::ReportError;
@@ -52,7 +52,7 @@ pub const WRITERS: &[&dyn Writer] = &[
     &picture_files::Svg,
     &picture_files::Png,
     &junit::Junit,
-    &trend::Trend,
+    &index::Index,
 ];
 
 /// What was written, and what was not.

@@ -1,5 +1,5 @@
 //! The other runs of the same schedule: run directories beside this one whose main arm has the
-//! same plan but for the seed, on the same versions. What cannot be read does not count.
+//! same plan but for the seed, on the same versions and machine. What cannot be read does not count.
 
 use super::model::Model;
 use super::record::{Fact, read_facts};
@@ -71,9 +71,15 @@ fn schedule(plan: &Plan) -> Plan {
     }
 }
 
+/// Facts that differ between runs of the same thing.
+const OF_THE_MOMENT: [&str; 4] = ["command", "load_1m", "noise", "prepared"];
+
 fn versions(facts: &[Fact]) -> Vec<Fact> {
-    let tells = |fact: &&Fact| fact.name.ends_with("version") || fact.name.ends_with("revision");
-    facts.iter().filter(tells).cloned().collect()
+    let lasting = |fact: &&Fact| {
+        let first = fact.name.split('.').next().unwrap_or_default();
+        !OF_THE_MOMENT.contains(&first)
+    };
+    facts.iter().filter(lasting).cloned().collect()
 }
 
 fn siblings(dir: &Path) -> Vec<PathBuf> {

@@ -23,6 +23,7 @@ use crate::env::isolation::Mode;
 use crate::env::ledger::{Entry, Ledger, Role};
 use crate::env::process::Identity;
 use crate::env::root;
+use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use std::ffi::OsString;
@@ -82,6 +83,7 @@ fn start(order: &Order) -> io::Result<i32> {
         .append(true)
         .open(&order.log)?;
     nix::unistd::dup2_stderr(&log)?;
+    keep_inherited_files_from_children();
     let ledger = Ledger::open(&order.state)?;
     block_signals()?;
     lead_session()?;
@@ -113,6 +115,14 @@ fn signals() -> SigSet {
 
 fn block_signals() -> io::Result<()> {
     Ok(signals().thread_block()?)
+}
+
+/// What our own caller forgot to close would keep its pipes open for as long as a server lives.
+fn keep_inherited_files_from_children() {
+    let flags = libc::CLOSE_RANGE_CLOEXEC.cast_signed();
+    // SAFETY: only sets a flag on descriptors; none is closed under anybody's feet. On a kernel
+    // before 5.11 it fails and the children inherit what they would have anyway.
+    unsafe { libc::close_range(3, libc::c_uint::MAX, flags) };
 }
 
 /// Becomes the leader of a session of its own; whoever started us may have done so already.

@@ -25,4 +25,4 @@ pub struct Chart {
 }
 
 /// Every chart, in the order of the page.
-pub const ALL: &[&Chart] = &[];
+pub const ALL: &[&Chart] = &[&fencing::CHART, &margin::CHART, &latency::CHART];

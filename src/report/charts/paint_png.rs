@@ -205,7 +205,8 @@ impl<'a> Brush<'_, 'a> {
             .into_text_style(self.root)
             .color(&colour)
             .pos(Pos::new(side, VPos::Top));
-        let top = words.y - words.size * 0.93;
+        // plotters puts the baseline half a line below the top.
+        let top = words.y - words.size * LINE_PER_EM / 2.0;
         let at = self.at((words.x, top));
         self.root.draw(&Text::new(words.text.clone(), at, font))
     }

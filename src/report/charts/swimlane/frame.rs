@@ -78,29 +78,56 @@ impl<'s> Canvas<'s> {
     }
 
     pub(super) fn lanes(&mut self) {
-        let name = if self.narrow { NAME } else { 0.0 };
         for row in 0..self.rows() {
-            let side = row >= self.scene.workers.len();
-            let area = Area {
-                x: if self.narrow { 0.0 } else { self.axis.left },
-                y: self.lane_top(row),
-                w: if self.narrow {
-                    self.picture.width
-                } else {
-                    self.axis.width
-                },
-                h: name + if side { SIDE_LANE } else { LANE },
-            };
+            let area = self.lane(row);
             if row % 2 == 0 {
                 self.picture.add(Form::Fill(area, Ink::Band));
             }
-            self.lane_name(row, area);
+            if self.narrow {
+                self.shelf.take(self.lane_name(row).area());
+            }
         }
         let (top, bottom) = (self.top, self.bottom());
         self.axis.draw(&mut self.picture, top, bottom);
     }
 
-    fn lane_name(&mut self, row: usize, area: Area) {
+    fn lane(&self, row: usize) -> Area {
+        let name = if self.narrow { NAME } else { 0.0 };
+        let side = row >= self.scene.workers.len();
+        let (x, w) = if self.narrow {
+            (0.0, self.picture.width)
+        } else {
+            (self.axis.left, self.axis.width)
+        };
+        Area {
+            x,
+            y: self.lane_top(row),
+            w,
+            h: name + if side { SIDE_LANE } else { LANE },
+        }
+    }
+
+    /// Lane names lie on top of everything, in a narrow picture on a ground of their own.
+    pub(super) fn lane_names(&mut self) {
+        for row in 0..self.rows() {
+            let words = self.lane_name(row);
+            if self.narrow {
+                let ground = if row % 2 == 0 { Ink::Band } else { Ink::Page };
+                let Area { x, y, w, h } = words.area();
+                let area = Area {
+                    x: x - 4.0,
+                    y: y - 1.0,
+                    w: w + 6.0,
+                    h: h + 2.0,
+                };
+                self.picture.add(Form::Fill(area, ground));
+            }
+            self.picture.add(Form::Text(words));
+        }
+    }
+
+    fn lane_name(&self, row: usize) -> Words {
+        let area = self.lane(row);
         let workers = self.scene.workers.len();
         let servers = self.scene.servers.len();
         let text = match row.checked_sub(workers) {
@@ -111,13 +138,10 @@ impl<'s> Canvas<'s> {
         let (x, y, anchor) = if self.narrow {
             (self.axis.left, area.y + 14.0, Anchor::Start)
         } else {
-            (
-                self.axis.left - 12.0,
-                area.y + area.h / 2.0 + 4.5,
-                Anchor::End,
-            )
+            let middle = area.y + area.h / 2.0;
+            (self.axis.left - 12.0, middle + 4.5, Anchor::End)
         };
-        self.picture.add(Form::Text(Words {
+        Words {
             x,
             y,
             size: 13.0,
@@ -125,7 +149,7 @@ impl<'s> Canvas<'s> {
             anchor,
             ink: Ink::Text,
             text,
-        }));
+        }
     }
 
     pub(super) fn faults(&mut self) {

@@ -36,6 +36,7 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.worker_points();
     canvas.store_points();
     canvas.stalls();
+    canvas.lane_names();
     canvas.finish(options)
 }
 
