@@ -8,7 +8,7 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
-use super::tree::Table;
+use super::tree::{Entry, Node, Table};
 use super::waits;
 use crate::plan::{Class, FORMAT, Heal, Limit, LockPlan, MAIN_ARM, Plan, StorePlan};
 use crate::store::Fence;
@@ -227,24 +227,23 @@ fn check_lists(
         section.map_or_else(Vec::new, |section| section.list_of(reading, name))
     };
     let (require, optional) = (list("require"), list("optional"));
-    let mut wanted: Vec<&str> = require.iter().map(|name| name.value).collect();
-    wanted.push("single_holder");
+    let mut wanted = owned(&require);
+    wanted.push("single_holder".to_owned());
     wanted.extend(violated_by_controls(tree));
     let all = registry::check_names().into_iter();
-    let required = all.filter(|check| wanted.contains(check));
+    let required = all.filter(|check| wanted.iter().any(|name| name == check));
     (required.map(str::to_owned).collect(), owned(&optional))
 }
 
 /// What each control says it violates, as written: whether it is well written is told elsewhere.
-fn violated_by_controls(tree: &Table) -> Vec<&str> {
+fn violated_by_controls(tree: &Table) -> Vec<String> {
     let controls = tree.get("control").and_then(Node::table);
-    let of = |control: &'_ Entry| -> Option<&str> {
+    let controls = controls.map_or(&[][..], |controls| controls.0.as_slice());
+    let check = |control: &'_ Entry| {
         let violates = control.node.table()?.get("violates")?.table()?;
-        violates.get("check")?.text()
+        violates.get("check")?.text().map(str::to_owned)
     };
-    controls.map_or_else(Vec::new, |controls| {
-        controls.0.iter().filter_map(of).collect()
-    })
+    controls.iter().filter_map(check).collect()
 }
 
 fn bounds(reading: &mut Reading, root: &Section<'_>, lease_ms: Option<u64>) -> (u64, u64) {
