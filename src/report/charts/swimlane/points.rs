@@ -1,7 +1,7 @@
 //! Single marks: writes with their stems to the store, losses told, points where a worker waits,
 //! what the server did.
 
-use super::{Canvas, merge, more};
+use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
 use crate::report::scene::marks::{Fate, ServerKind, ServerMark, WriteMark};
@@ -20,8 +20,27 @@ impl Canvas<'_> {
         }
     }
 
+    /// Keeps labels off the lines that run from a worker's write down to the store.
+    pub(super) fn reserve_stems(&mut self) {
+        let store = self.side_line(self.store_row());
+        for write in &self.scene.writes {
+            let Some(row) = self.scene.lane(&write.worker) else {
+                continue;
+            };
+            if write.applied.is_some() && !write.seal {
+                let y = self.mark_line(row);
+                self.shelf.take(Area {
+                    x: self.axis.x(write.at()) - 1.5,
+                    y,
+                    w: 3.0,
+                    h: store - y,
+                });
+            }
+        }
+    }
+
     fn losses(&mut self, row: usize) {
-        let y = self.mark_line(row);
+        let y = self.bar_top(row);
         let own = self
             .scene
             .losses
@@ -32,7 +51,8 @@ impl Canvas<'_> {
             self.merge.max(6.0),
         ) {
             let x = group.x;
-            let form = Form::Polygon(vec![(x, y - 8.0), (x + 10.0, y - 4.0), (x, y)], Ink::Alarm);
+            let flag = vec![(x, y - 9.0), (x + 11.0, y - 4.5), (x, y)];
+            let form = Form::Polygon(flag, Ink::Alarm);
             let note = format!(
                 "{} is told at {} that the lock is lost: {}{}",
                 group.first.worker,
@@ -40,22 +60,19 @@ impl Canvas<'_> {
                 group.first.reason,
                 more(group.count)
             );
-            self.picture.add(Form::Path(
-                vec![(x, y - 8.0), (x, y + 7.0)],
-                Ink::Alarm,
-                1.8,
-            ));
+            let pole = vec![(x, y - 9.0), (x, y + BAR + 4.0)];
+            self.picture.add(Form::Path(pole, Ink::Alarm, 1.8));
             self.picture.mark(form, note, group.first.event);
             self.shelf.take(Area {
                 x: x - 2.0,
-                y: y - 9.0,
-                w: 13.0,
-                h: 16.0,
+                y: y - 10.0,
+                w: 14.0,
+                h: 12.0,
             });
             let places = [
-                (x + 13.0, y + 4.0, Anchor::Start),
-                (x - 8.0, y + 4.0, Anchor::End),
-                (x + 3.0, y + 14.0, Anchor::Start),
+                (x + 14.0, y + 0.5, Anchor::Start),
+                (x + 6.0, y + 14.0, Anchor::Start),
+                (x - 6.0, y - 4.0, Anchor::End),
             ];
             self.label("Lost told", Ink::Alarm, false, &places);
         }
@@ -210,10 +227,10 @@ impl Canvas<'_> {
         });
         if let (Some(token), 1) = (write.fencing, group.count) {
             let places = [
-                (x, y - 9.0, Anchor::Middle),
-                (x + 8.0, y - 5.0, Anchor::Start),
-                (x - 8.0, y - 5.0, Anchor::End),
-                (x + 8.0, y + 13.0, Anchor::Start),
+                (x + 9.0, y + 4.0, Anchor::Start),
+                (x - 9.0, y + 4.0, Anchor::End),
+                (x + 8.0, y - 7.0, Anchor::Start),
+                (x - 8.0, y - 7.0, Anchor::End),
             ];
             self.label(&token.to_string(), fate_ink(write.fate), true, &places);
         }
