@@ -32,7 +32,6 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.lanes();
     canvas.faults();
     canvas.bars();
-    canvas.reserve_stems();
     canvas.server_points();
     canvas.worker_points();
     canvas.store_points();

@@ -263,13 +263,20 @@ impl Canvas<'_> {
                     more(group.count)
                 );
                 self.picture.mark(form, note, group.first.event);
+                self.shelf.take(Area {
+                    x: group.x - 2.0,
+                    y: y - 5.0,
+                    w: 4.0,
+                    h: 10.0,
+                });
             }
-            let rest = own().filter(|mark| mark.kind != ServerKind::Extended);
-            for group in merge(
-                rest.map(|mark| (self.axis.x(mark.at), mark)),
-                self.merge.min(8.0),
-            ) {
-                self.server_point(&group, y);
+            // A grant must not vanish behind the removal that comes just before it.
+            for kind in [ServerKind::Deleted, ServerKind::Flushed, ServerKind::Grant] {
+                let marks = own().filter(|mark| mark.kind == kind);
+                let at_x = marks.map(|mark| (self.axis.x(mark.at), mark));
+                for group in merge(at_x, self.merge.min(8.0)) {
+                    self.server_point(&group, y);
+                }
             }
         }
     }
@@ -286,7 +293,7 @@ impl Canvas<'_> {
                 let token = index
                     .and_then(|index| self.scene.tenures[index].fencing)
                     .or(mark.fencing);
-                let up = vec![(x - 6.0, y + 5.0), (x, y - 6.0), (x + 6.0, y + 5.0)];
+                let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
                 (
                     Form::Polygon(up, ink),
                     token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
@@ -299,7 +306,7 @@ impl Canvas<'_> {
                     Some(Ended::Expired | Ended::Open) => "expired",
                     None => "deleted",
                 };
-                let down = vec![(x - 5.0, y - 5.0), (x, y + 6.0), (x + 5.0, y - 5.0)];
+                let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
                 (Form::Polygon(down, Ink::Muted), text.to_owned())
             }
             ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
@@ -314,16 +321,22 @@ impl Canvas<'_> {
         self.picture.mark(form, note, mark.event);
         self.shelf.take(Area {
             x: x - 6.0,
-            y: y - 6.0,
+            y: y - 10.0,
             w: 12.0,
-            h: 12.0,
+            h: 22.0,
         });
+        // A grant's mark points up and its label is above the line, all others below.
+        let line = if mark.kind == ServerKind::Grant {
+            y - 1.0
+        } else {
+            y + 10.0
+        };
         let places = [
-            (x, y - 10.0, Anchor::Middle),
-            (x + 2.0, y - 10.0, Anchor::Start),
-            (x - 2.0, y - 10.0, Anchor::End),
-            (x + 9.0, y + 4.0, Anchor::Start),
-            (x - 9.0, y + 4.0, Anchor::End),
+            (x + 9.0, line, Anchor::Start),
+            (x - 9.0, line, Anchor::End),
+            (x, y - 13.0, Anchor::Middle),
+            (x + 2.0, y - 13.0, Anchor::Start),
+            (x - 2.0, y - 13.0, Anchor::End),
         ];
         self.label(&text, Ink::Muted, false, &places);
     }
