@@ -52,6 +52,7 @@ pub fn pause() -> Plan {
             },
         ],
         required_checks: vec!["no_stale_write".into()],
+        optional_checks: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 15_000,
