@@ -4,6 +4,7 @@
 
 mod support;
 
+mod checks_damaged;
 mod checks_lock;
 mod checks_record;
 mod checks_verdict;
@@ -21,7 +22,9 @@ mod lock_redis;
 mod lock_redis_trouble;
 mod lock_renewal;
 mod lock_waiter;
+mod report_files;
 mod report_golden;
+mod report_page;
 mod setup;
 mod store_model;
 mod store_sqlite;
