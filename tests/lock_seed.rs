@@ -2,7 +2,7 @@
 //! server: options, fencing, renewal by hand and by itself, waiting, diagnostics.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::support;
+mod support;
 
 use lockdrill::ids::OwnerToken;
 use lockdrill::lock::error::OptionsError;

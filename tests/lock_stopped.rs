@@ -2,7 +2,7 @@
 //! by itself, without asking a server, which by then is gone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::support;
+mod support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, LockManager, LockOptions, ManagerOptions};

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod checks_damaged;
 mod checks_lock;
 mod checks_record;
 mod checks_verdict;
@@ -20,13 +21,12 @@ mod lock_misuse;
 mod lock_redis;
 mod lock_redis_trouble;
 mod lock_renewal;
-mod lock_seed;
-mod lock_stopped;
 mod lock_waiter;
+mod report_files;
 mod report_golden;
+mod report_page;
 mod setup;
 mod store_model;
-mod store_processes;
 mod store_sqlite;
 mod worker_contend;
 mod worker_lab_gone;

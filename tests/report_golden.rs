@@ -37,3 +37,11 @@ fn every_golden_run_is_rendered_without_a_forbidden_word() {
         }
     }
 }
+
+/// Left for a look: `target/tmp/golden/long/…`.
+#[test]
+fn a_long_run_is_rendered() {
+    let run = golden::long::run(10_000);
+    let (dir, _) = render("long", &run);
+    assert!(dir.join("timeline.png").is_file());
+}

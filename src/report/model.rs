@@ -63,7 +63,9 @@ impl Model {
                 troubles.push(error.to_string());
                 None
             });
-            if let Some(trouble) = record.as_ref().and_then(|record| record.trouble.as_ref()) {
+            let trouble = record.as_ref().and_then(|record| record.trouble.as_ref());
+            // An arm that was left out has a plan and no timeline, as it should be.
+            if let (Some(trouble), Some(_)) = (trouble, arm.verdict) {
                 troubles.push(format!("arm {}: {trouble}", arm.arm));
             }
             arms.push(ArmModel::new(index, arm.clone(), record));

@@ -187,3 +187,53 @@ pub fn style_sheet() -> String {
         rules(Ink::light)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance of a tone laid over a ground, as the accessibility guidelines count it.
+    fn luminance(Tone(r, g, b, alpha): Tone, Tone(gr, gg, gb, _): Tone) -> f64 {
+        let part = f64::from(alpha) / 100.0;
+        let channel = |top: u8, ground: u8| {
+            let value = (f64::from(top) * part + f64::from(ground) * (1.0 - part)) / 255.0;
+            if value <= 0.04045 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * channel(r, gr) + 0.7152 * channel(g, gg) + 0.0722 * channel(b, gb)
+    }
+
+    fn contrast(a: f64, b: f64) -> f64 {
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_can_be_read_on_every_ground_it_stands_on() {
+        for tone in [Ink::light, Ink::dark] {
+            let page = tone(Ink::Page);
+            let grounds = [
+                Ink::Page,
+                Ink::Band,
+                Ink::FaultWash,
+                Ink::Fault,
+                Ink::LateWash,
+            ];
+            let words = [Ink::Text, Ink::FaultEdge, Ink::Alarm, Ink::Muted];
+            for word in words {
+                for ground in grounds {
+                    let on = luminance(tone(ground), page);
+                    let ratio = contrast(luminance(tone(word), page), on);
+                    assert!(ratio >= 4.0, "{word:?} on {ground:?}: {ratio:.2}");
+                }
+            }
+            for n in 0..LEASES {
+                let bar = luminance(tone(Ink::lease(n)), page);
+                let ratio = contrast(luminance(tone(Ink::OnLease), page), bar);
+                assert!(ratio >= 4.5, "text on lease bar {n}: {ratio:.2}");
+            }
+        }
+    }
+}

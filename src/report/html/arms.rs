@@ -66,8 +66,8 @@ fn gap(held_until: Option<u64>, from: u64, epsilon: u64) -> Option<u64> {
 
 fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
     let ended = match tenure.ended {
+        _ if tenure.key_taken.is_some() => "the key was taken away before its time",
         Ended::Released => "released",
-        Ended::Expired if tenure.key_taken.is_some() => "the key was taken away early",
         Ended::Expired => "the lease ran out",
         Ended::Open => "the record ends first",
     };
@@ -133,7 +133,7 @@ fn card(control: &ArmModel, links: &Links) -> Markup {
                     (links.sentence(control, &protection::why(control))) "." }
             } @else { p { (control.result.why) } }
             (reds(control, links))
-            @if control.record.is_some() { (figures::small(control, links)) }
+            @if !control.scene.is_empty() { (figures::small(control, links)) }
             @if !control.result.checks.is_empty() {
                 details { summary { "Every check of this control" } (checks::table(control, links)) }
             }

@@ -20,7 +20,7 @@ const STATIC_MAX: usize = 1_000;
 pub fn section(model: &Model, links: &Links) -> Result<Markup, ReportError> {
     let mut tables = Vec::new();
     for arm in &model.arms {
-        if let Some(record) = &arm.record {
+        if let Some(record) = arm.record.as_ref().filter(|record| record.total > 0) {
             tables.push(table(arm, record, links)?);
         }
     }

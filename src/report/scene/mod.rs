@@ -159,6 +159,6 @@ fn window(history: &History) -> (u64, u64) {
     let Some((first, last)) = range else {
         return (0, 0);
     };
-    let margin = ((last - first) / 40).max(1_000_000);
+    let margin = ((last - first) / 18).max(1_000_000);
     (first.saturating_sub(margin), last.saturating_add(margin))
 }

@@ -44,7 +44,12 @@ fn failed(model: &Model) -> String {
     if names.is_empty() {
         return format!("In this run the drill failed: {}.", bare(&model.result.why));
     }
-    format!("In this run, {}, {names} was violated.", faults(model))
+    let were = if model.main().into_iter().flat_map(violated).count() == 1 {
+        "was"
+    } else {
+        "were"
+    };
+    format!("In this run, {}, {names} {were} violated.", faults(model))
 }
 
 fn names(model: &Model) -> String {

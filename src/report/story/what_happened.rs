@@ -34,7 +34,6 @@ pub fn faults_done(arm: &ArmModel) -> Vec<Sentence> {
 }
 
 fn fault(mark: &FaultMark) -> Sentence {
-    let kind = faults::find(&mark.kind).map_or(mark.kind.as_str(), |kind| kind.summary);
     let onset = mark.events.first().copied().unwrap_or(0);
     let whom = mark
         .worker
@@ -51,7 +50,10 @@ fn fault(mark: &FaultMark) -> Sentence {
             .text(format!(", {}", span(end.saturating_sub(mark.effective)))),
         _ => sentence.text("on; its end is not on the record"),
     };
-    sentence.text(format!(" ({kind})"))
+    match faults::find(&mark.kind) {
+        Some(kind) => sentence.text(format!(" ({})", kind.summary)),
+        None => sentence,
+    }
 }
 
 /// Was a stale write accepted?
@@ -111,7 +113,15 @@ pub fn holders(scene: &Scene) -> Sentence {
     const MAX: usize = 6;
     let mut sentence = Sentence::default();
     for (index, tenure) in scene.tenures.iter().take(MAX).enumerate() {
-        let glue = if index > 0 { ", then " } else { "" };
+        let overlaps = index > 0
+            && scene.tenures[..index]
+                .iter()
+                .any(|before| before.until > tenure.from.saturating_add(2 * scene.epsilon));
+        let glue = match (index, overlaps) {
+            (0, _) => "",
+            (_, true) => ", and at the same time ",
+            (_, false) => ", then ",
+        };
         sentence = sentence
             .text(glue)
             .event(

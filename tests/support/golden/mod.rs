@@ -4,6 +4,8 @@
 
 pub mod findings;
 pub mod flush;
+pub mod long;
+pub mod look;
 pub mod pause;
 pub mod plans;
 pub mod tape;
@@ -202,6 +204,14 @@ fn noisy_host() -> Golden {
 }
 
 impl Golden {
+    /// Writes the run into a fresh folder where runs lie, and reads what the writers draw from.
+    pub fn model(&self, root: &Path) -> lockdrill::report::model::Model {
+        let dir = root.join(&self.result.drill).join(self.name);
+        fs::create_dir_all(&dir).unwrap();
+        self.write(&dir);
+        lockdrill::report::model::Model::read(&dir, &self.result).unwrap()
+    }
+
     /// Writes the run directory, without any report.
     pub fn write(&self, dir: &Path) {
         for (plan, lines) in &self.arms {

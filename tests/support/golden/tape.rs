@@ -67,6 +67,11 @@ impl Tape {
         seq
     }
 
+    /// Lines so far.
+    pub fn len(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
     pub fn lab(&mut self, at: u64, event: Event) -> u64 {
         self.push(ms(at), By::Lab, event)
     }

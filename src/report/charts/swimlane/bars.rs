@@ -11,6 +11,7 @@ impl Canvas<'_> {
         for index in 0..self.scene.tenures.len() {
             self.bar(index);
         }
+        self.reserve_stems();
         self.late_beliefs();
         self.renewals();
     }

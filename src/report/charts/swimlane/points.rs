@@ -1,7 +1,7 @@
 //! Single marks: writes with their stems to the store, losses told, points where a worker waits,
 //! what the server did.
 
-use super::{Canvas, merge, more};
+use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
 use crate::report::scene::marks::{Fate, ServerKind, ServerMark, WriteMark};
@@ -20,8 +20,27 @@ impl Canvas<'_> {
         }
     }
 
+    /// Keeps labels off the lines that run from a worker's write down to the store.
+    pub(super) fn reserve_stems(&mut self) {
+        let store = self.side_line(self.store_row());
+        for write in &self.scene.writes {
+            let Some(row) = self.scene.lane(&write.worker) else {
+                continue;
+            };
+            if write.applied.is_some() && !write.seal {
+                let y = self.mark_line(row);
+                self.shelf.take(Area {
+                    x: self.axis.x(write.at()) - 1.5,
+                    y,
+                    w: 3.0,
+                    h: store - y,
+                });
+            }
+        }
+    }
+
     fn losses(&mut self, row: usize) {
-        let y = self.mark_line(row);
+        let y = self.bar_top(row);
         let own = self
             .scene
             .losses
@@ -32,7 +51,8 @@ impl Canvas<'_> {
             self.merge.max(6.0),
         ) {
             let x = group.x;
-            let form = Form::Polygon(vec![(x, y - 8.0), (x + 10.0, y - 4.0), (x, y)], Ink::Alarm);
+            let flag = vec![(x, y - 9.0), (x + 11.0, y - 4.5), (x, y)];
+            let form = Form::Polygon(flag, Ink::Alarm);
             let note = format!(
                 "{} is told at {} that the lock is lost: {}{}",
                 group.first.worker,
@@ -40,22 +60,19 @@ impl Canvas<'_> {
                 group.first.reason,
                 more(group.count)
             );
-            self.picture.add(Form::Path(
-                vec![(x, y - 8.0), (x, y + 7.0)],
-                Ink::Alarm,
-                1.8,
-            ));
+            let pole = vec![(x, y - 9.0), (x, y + BAR + 4.0)];
+            self.picture.add(Form::Path(pole, Ink::Alarm, 1.8));
             self.picture.mark(form, note, group.first.event);
             self.shelf.take(Area {
                 x: x - 2.0,
-                y: y - 9.0,
-                w: 13.0,
-                h: 16.0,
+                y: y - 10.0,
+                w: 14.0,
+                h: 12.0,
             });
             let places = [
-                (x + 13.0, y + 4.0, Anchor::Start),
-                (x - 8.0, y + 4.0, Anchor::End),
-                (x + 3.0, y + 14.0, Anchor::Start),
+                (x + 14.0, y + 0.5, Anchor::Start),
+                (x + 6.0, y + 14.0, Anchor::Start),
+                (x - 6.0, y - 4.0, Anchor::End),
             ];
             self.label("Lost told", Ink::Alarm, false, &places);
         }
@@ -210,10 +227,10 @@ impl Canvas<'_> {
         });
         if let (Some(token), 1) = (write.fencing, group.count) {
             let places = [
-                (x, y - 9.0, Anchor::Middle),
-                (x + 8.0, y - 5.0, Anchor::Start),
-                (x - 8.0, y - 5.0, Anchor::End),
-                (x + 8.0, y + 13.0, Anchor::Start),
+                (x + 9.0, y + 4.0, Anchor::Start),
+                (x - 9.0, y + 4.0, Anchor::End),
+                (x + 8.0, y - 7.0, Anchor::Start),
+                (x - 8.0, y - 7.0, Anchor::End),
             ];
             self.label(&token.to_string(), fate_ink(write.fate), true, &places);
         }
@@ -246,13 +263,20 @@ impl Canvas<'_> {
                     more(group.count)
                 );
                 self.picture.mark(form, note, group.first.event);
+                self.shelf.take(Area {
+                    x: group.x - 2.0,
+                    y: y - 5.0,
+                    w: 4.0,
+                    h: 10.0,
+                });
             }
-            let rest = own().filter(|mark| mark.kind != ServerKind::Extended);
-            for group in merge(
-                rest.map(|mark| (self.axis.x(mark.at), mark)),
-                self.merge.min(8.0),
-            ) {
-                self.server_point(&group, y);
+            // A grant must not vanish behind the removal that comes just before it.
+            for kind in [ServerKind::Deleted, ServerKind::Flushed, ServerKind::Grant] {
+                let marks = own().filter(|mark| mark.kind == kind);
+                let at_x = marks.map(|mark| (self.axis.x(mark.at), mark));
+                for group in merge(at_x, self.merge.min(8.0)) {
+                    self.server_point(&group, y);
+                }
             }
         }
     }
@@ -269,7 +293,7 @@ impl Canvas<'_> {
                 let token = index
                     .and_then(|index| self.scene.tenures[index].fencing)
                     .or(mark.fencing);
-                let up = vec![(x - 6.0, y + 5.0), (x, y - 6.0), (x + 6.0, y + 5.0)];
+                let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
                 (
                     Form::Polygon(up, ink),
                     token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
@@ -282,7 +306,7 @@ impl Canvas<'_> {
                     Some(Ended::Expired | Ended::Open) => "expired",
                     None => "deleted",
                 };
-                let down = vec![(x - 5.0, y - 5.0), (x, y + 6.0), (x + 5.0, y - 5.0)];
+                let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
                 (Form::Polygon(down, Ink::Muted), text.to_owned())
             }
             ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
@@ -297,16 +321,22 @@ impl Canvas<'_> {
         self.picture.mark(form, note, mark.event);
         self.shelf.take(Area {
             x: x - 6.0,
-            y: y - 6.0,
+            y: y - 10.0,
             w: 12.0,
-            h: 12.0,
+            h: 22.0,
         });
+        // A grant's mark points up and its label is above the line, all others below.
+        let line = if mark.kind == ServerKind::Grant {
+            y - 1.0
+        } else {
+            y + 10.0
+        };
         let places = [
-            (x, y - 10.0, Anchor::Middle),
-            (x + 2.0, y - 10.0, Anchor::Start),
-            (x - 2.0, y - 10.0, Anchor::End),
-            (x + 9.0, y + 4.0, Anchor::Start),
-            (x - 9.0, y + 4.0, Anchor::End),
+            (x + 9.0, line, Anchor::Start),
+            (x - 9.0, line, Anchor::End),
+            (x, y - 13.0, Anchor::Middle),
+            (x + 2.0, y - 13.0, Anchor::Start),
+            (x - 2.0, y - 13.0, Anchor::End),
         ];
         self.label(&text, Ink::Muted, false, &places);
     }

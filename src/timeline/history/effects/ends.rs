@@ -45,7 +45,8 @@ impl Book<'_> {
         let within = Bounds::between(grant.granted.earliest, effect.at);
         let own = self.own_release(holder, effect.at);
         let told = own.map(|i| self.operations[i].told());
-        if told != Some(Told::Done) && until.is_some_and(|until| effect.at >= until.earliest) {
+        let passed = until.is_some_and(|until| effect.at >= until.earliest);
+        if told != Some(Told::Done) && passed {
             return KeyEnd::Expired {
                 seq,
                 pos,
@@ -64,6 +65,9 @@ impl Book<'_> {
         let cause = match own {
             Some(operation) if suspects.iter().all(refused) => {
                 self.explained.insert(operation);
+                if passed {
+                    self.either.insert(operation, holder);
+                }
                 let invoked = self.operations[operation].invoked.max(within.earliest);
                 return KeyEnd::Released {
                     seq,
@@ -72,8 +76,8 @@ impl Book<'_> {
                     operation,
                 };
             }
-            Some(_) => Cause::Unclear(suspects),
-            None => self.blame(effect, within, suspects),
+            Some(own) => Cause::Unclear([vec![own], suspects].concat()),
+            None => self.blame(effect, (holder, within), suspects),
         };
         KeyEnd::Taken {
             seq,
@@ -91,9 +95,22 @@ impl Book<'_> {
             .max_by_key(|i| self.operations[*i].told() == Told::Done)
     }
 
-    fn blame(&mut self, effect: &RawEffect, within: Bounds, suspects: Vec<usize>) -> Cause {
+    fn blame(
+        &mut self,
+        effect: &RawEffect,
+        (holder, within): (usize, Bounds),
+        mut suspects: Vec<usize>,
+    ) -> Cause {
+        if suspects.is_empty() {
+            let other = |i: usize| !self.either.contains_key(&i);
+            let id = self.grants[holder].id.as_ref();
+            suspects = self.index.foreign_releases(id, within, &other);
+        }
         if let [only] = *suspects {
             self.explained.insert(only);
+            if let Some(earlier) = self.either.remove(&only) {
+                self.found_expired(earlier);
+            }
         }
         if !suspects.is_empty() {
             Cause::BlindDelete(suspects)
@@ -101,6 +118,17 @@ impl Book<'_> {
             Cause::Clock
         } else {
             Cause::Unexplained
+        }
+    }
+
+    /// The release that seemed to have ended this grant's key did something else.
+    fn found_expired(&mut self, grant: usize) {
+        if let KeyEnd::Released { seq, pos, at, .. } = self.grants[grant].end {
+            self.grants[grant].end = KeyEnd::Expired {
+                seq,
+                pos,
+                seen: at.latest,
+            };
         }
     }
 

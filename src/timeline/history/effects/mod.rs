@@ -33,6 +33,7 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         grants: Vec::new(),
         held: HashMap::new(),
         explained: HashSet::new(),
+        either: HashMap::new(),
         server: String::new(),
         floor: 0,
     };
@@ -108,6 +109,9 @@ struct Book<'a> {
     held: HashMap<String, (usize, Option<Bounds>)>,
     /// Operations that have caused an effect already.
     explained: HashSet<usize>,
+    /// Releases that ended their own key, or found it just expired: → that grant. Either is
+    /// possible until an effect turns up that nothing else can have caused.
+    either: HashMap<usize, usize>,
     server: String,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
