@@ -12,6 +12,7 @@ use crate::plan::{FaultPlan, Target};
 use crate::timeline::history::{FaultWindow, History};
 
 mod clauses;
+mod parked;
 mod stop;
 
 /// The check.
@@ -137,10 +138,12 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
     });
     let before = proof.missing.len();
     aimed(history, plan, window, proof);
-    let stops =
-        faults::find(&plan.kind).is_some_and(|kind| kind.onset.contains(&Action::StopGroup));
-    if stops {
-        stop::prove(history, plan, window, proof);
+    match faults::find(&plan.kind) {
+        Some(kind) if kind.onset.contains(&Action::StopGroup) => {
+            stop::prove(history, plan, window, proof);
+        }
+        Some(_) => {}
+        None => proof.lacks(format!("{name}: what shows a {} is not known", plan.kind)),
     }
     if proof.missing.len() == before {
         let target = window
