@@ -109,6 +109,8 @@ pub struct Park {
     pub point: String,
     /// From when.
     pub from: u64,
+    /// A fault awaits this very point.
+    pub awaited: bool,
     /// The line.
     pub event: u64,
 }
@@ -325,6 +327,11 @@ pub fn parks(history: &History) -> Vec<Park> {
         worker: history.worker_name(point.worker).to_owned(),
         point: point.point.clone(),
         from: point.at,
+        awaited: history
+            .plan
+            .faults
+            .iter()
+            .any(|fault| fault.when == point.point),
         event: point.seq,
     });
     marks.collect()

@@ -86,6 +86,31 @@ impl Scene {
         self.workers.iter().position(|name| name == worker)
     }
 
+    /// The same scene between two instants: what lies outside is left out, what reaches outside
+    /// is cut at the edge by whoever draws.
+    #[must_use]
+    pub fn between(&self, from: u64, to: u64) -> Scene {
+        let inside = |at: u64| from <= at && at <= to;
+        let touches = |begin: u64, end: u64| begin <= to && end >= from;
+        let mut part = Scene {
+            from,
+            to,
+            ..self.clone()
+        };
+        part.writes.retain(|write| inside(write.at()));
+        part.renewals
+            .retain(|renewal| inside(renewal.answered.unwrap_or(renewal.sent)));
+        part.losses.retain(|loss| inside(loss.at));
+        part.parks.retain(|park| inside(park.from));
+        part.server.retain(|mark| inside(mark.at));
+        part.stalls.retain(|stall| touches(stall.0, stall.1));
+        part.faults.retain(|fault| {
+            let end = fault.removed.or(fault.healed).unwrap_or(self.to);
+            touches(fault.effective, end)
+        });
+        part
+    }
+
     /// There is nothing to draw.
     pub fn is_empty(&self) -> bool {
         self.to <= self.from

@@ -116,6 +116,9 @@ impl Canvas<'_> {
                 w: 8.0,
                 h: 12.0,
             });
+            if !group.first.awaited {
+                continue;
+            }
             let point = group
                 .first
                 .point
