@@ -1,10 +1,8 @@
 //! From findings to verdicts, exit codes, and a run directory judged in one call.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/pause_drill.rs"]
-mod pause_drill;
-#[path = "support/history.rs"]
-mod support;
+use crate::support::history as support;
+use crate::support::pause_drill;
 
 use assert_cmd::Command;
 use lockdrill::checks::{Finding, Outcome};
@@ -62,9 +60,17 @@ fn arm(plan: &Plan, changed: &[Finding]) -> ArmResult {
     judge_arm(plan, findings(changed), Protection::Kept)
 }
 
+fn untested(check: &str) -> Finding {
+    Finding {
+        vacuous: true,
+        ..finding(check, Outcome::Holds, &[])
+    }
+}
+
 fn main_plan() -> Plan {
     let mut plan = plan(&["a", "b"]);
     plan.required_checks = vec!["no_stale_write".to_owned()];
+    plan.optional_checks = vec!["recovers".to_owned()];
     plan
 }
 
@@ -104,15 +110,19 @@ fn what_decides_the_verdict_of_an_arm() {
     );
     assert_eq!(verdict(&[unknown("no_stale_write")]), Verdict::Inconclusive);
     assert_eq!(
-        verdict(&[unknown("no_lost_update")]),
+        verdict(&[unknown("recovers")]),
         Verdict::Pass,
-        "it was not required"
+        "it is optional"
     );
-    let untested = Finding {
-        vacuous: true,
-        ..finding("no_stale_write", Outcome::Holds, &[])
-    };
-    assert_eq!(verdict(&[untested]), Verdict::Inconclusive);
+    assert_eq!(
+        verdict(&[untested("no_stale_write")]),
+        Verdict::Inconclusive
+    );
+    assert_eq!(
+        verdict(&[untested("no_lost_update")]),
+        Verdict::Pass,
+        "nobody asked to put it to the test"
+    );
     let mut plan = main_plan();
     plan.required_checks.push("no_such_check".to_owned());
     assert_eq!(arm(&plan, &[]).verdict, Some(Verdict::Inconclusive));

@@ -1,21 +1,13 @@
 //! What callers of this lock have always relied on, told from their side and against a real
-//! server: options, fencing, renewal by hand and by itself, waiting, diagnostics; then the
-//! troubles that such promises are usually not tested with.
+//! server: options, fencing, renewal by hand and by itself, waiting, diagnostics.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    pub mod place;
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+mod support;
 
 use lockdrill::ids::OwnerToken;
 use lockdrill::lock::error::OptionsError;
-use lockdrill::lock::service::Promise;
 use lockdrill::lock::{
     Acquired, EnterError, LockHandle, LockManager, LockOptions, LostReason, Release, Renewal,
-    backends,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -264,81 +256,4 @@ impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         self.0.push_str(&format!("{}={value:?} ", field.name()));
     }
-}
-
-// The troubles. Lost reply, cancelled acquire, restart and failing renewals are in lock_redis.rs,
-// lock_conformance.rs and lock_handle.rs; a stopped holder in lock_stopped.rs.
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn renewing_and_releasing_at_once_never_brings_the_lock_back() {
-    let place = Place::of("redis").await;
-    let locks = place.manager().await;
-    for _ in 0..50 {
-        let lock = Arc::new(acquire(&place, &locks, LONG, 5 * MS).await);
-        let renewals: Vec<_> = (0..4)
-            .map(|_| {
-                let lock = Arc::clone(&lock);
-                tokio::spawn(async move { lock.renew().await })
-            })
-            .collect();
-        assert_eq!(lock.release().await, Release::Released);
-        for renewal in renewals {
-            let renewal = renewal.await.unwrap();
-            let told = matches!(
-                renewal,
-                Renewal::Renewed | Renewal::Lost(LostReason::Released)
-            );
-            assert!(told, "{renewal:?}: nobody has lost anything");
-        }
-        assert_eq!(locks.remaining(place.key()).await, Ok(None));
-        assert_eq!(lock.lost().reason(), None);
-    }
-}
-
-#[tokio::test]
-async fn an_evicted_lock_is_lost_and_told_by_the_next_renewal() {
-    let place = Place::of("redis").await;
-    let locks = place.manager().await;
-    let lock = acquire(&place, &locks, LONG, 50 * MS).await;
-    place
-        .server
-        .as_ref()
-        .unwrap()
-        .tell::<()>("DEL test:{orders}");
-    assert_eq!(lock.lost().await, LostReason::Absent);
-    assert!(!lock.is_held());
-}
-
-/// The limit that the back end declares is real: whoever deletes the counter gets old tokens.
-#[tokio::test]
-async fn fencing_is_best_effort_because_a_deleted_counter_starts_again() {
-    let place = Place::of("redis").await;
-    let locks = place.manager().await;
-    let first = place.granted(&locks, LONG).await;
-    first.release().await;
-    place
-        .server
-        .as_ref()
-        .unwrap()
-        .tell::<()>("DEL test:{orders}:fence");
-    let second = place.granted(&locks, LONG).await;
-    assert_eq!(second.fencing_token(), first.fencing_token());
-    let kind = backends::named("redis").unwrap();
-    assert!(matches!(kind.capabilities.fencing, Promise::BestEffort(_)));
-}
-
-/// A foreign key without a lease once made waiters spin.
-#[tokio::test]
-async fn waiting_for_a_key_without_a_lease_does_not_spin() {
-    let place = Place::of("redis").await;
-    let locks = place.manager().await;
-    overwrite(&place, "for-ever");
-    let cancel = CancellationToken::new();
-    let entered = locks
-        .enter(place.key(), &place.options(LONG), 3_000 * MS, &cancel)
-        .await;
-    assert_eq!(entered.unwrap_err(), EnterError::TimedOut);
-    let calls = commands(&place);
-    let calls: usize = calls.rsplit('=').next().unwrap().parse().unwrap();
-    assert!((2..=9).contains(&calls), "{calls} looks in three seconds");
 }

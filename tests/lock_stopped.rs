@@ -2,17 +2,14 @@
 //! by itself, without asking a server, which by then is gone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+mod support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, LockManager, LockOptions, ManagerOptions};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use support::redis_server::RedisServer;
 
@@ -22,14 +19,15 @@ const ADDRESS: &str = "LOCK_STOPPED_ADDRESS";
 #[test]
 fn a_stopped_holder_says_lost_when_it_is_continued_even_without_its_server() {
     let mut server = RedisServer::start();
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "the_holder", "--nocapture", "--ignored"])
         .env(ADDRESS, server.address())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
-    let mut said = BufReader::new(child.stdout.take().unwrap())
+    let mut child = KilledOnDrop(child);
+    let pid = Pid::from_raw(i32::try_from(child.0.id()).unwrap());
+    let mut said = BufReader::new(child.0.stdout.take().unwrap())
         .lines()
         .map_while(Result::ok);
     assert!(
@@ -46,7 +44,17 @@ fn a_stopped_holder_says_lost_when_it_is_continued_even_without_its_server() {
         .find(|line| line.contains("lost"))
         .expect("the child says Lost");
     assert!(lost.contains("deadline"), "{lost}");
-    assert!(child.wait().unwrap().success());
+    assert!(child.0.wait().unwrap().success());
+}
+
+/// A stopped process must not outlive a failing test.
+struct KilledOnDrop(Child);
+
+impl Drop for KilledOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The child process: holds, renews every 200 ms, and says what its handle says.

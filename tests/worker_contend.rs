@@ -1,11 +1,7 @@
 //! Several real workers on a real Redis: what the drills are made of, played by hand.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::env::stop::stop_group;
 use lockdrill::ids::{FencingToken, OwnerDigest};
@@ -112,7 +108,7 @@ fn a_busy_lock_is_told_and_the_script_goes_on_without_it() {
 fn workers_that_take_turns_leave_one_chain() {
     let redis = RedisServer::start();
     let names = ["a", "b", "c", "d"];
-    let turn = [ENTER, Read, Write, Release];
+    let turn = [ENTER, Write, Release];
     let turns = script(&vec![turn; 4].concat());
     let workers = names.map(|name| worker(name, turns.clone())).to_vec();
     let drill = Drill::on_redis(&redis.address(), workers);

@@ -1,10 +1,7 @@
 //! What a worker does with its script and what it says while it does it.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-}
+use crate::support;
 
 use lockdrill::ids::FencingToken;
 use lockdrill::plan::StepAction::{self, *};
@@ -46,17 +43,19 @@ fn a_script_is_told_step_by_step_each_thing_before_it_is_done() {
         r#"3 ok: {"locked":{"locked":true}}"#,
         "at a.check.1.after",
         "at a.write.1.before",
-        "4 write.1: write",
+        "4 write.1: read",
+        r#"4 ok: {"value":{"write":null}}"#,
+        "5 write.1: write",
         "at a.write.1.armed",
-        r#"4 ok: "accepted""#,
+        r#"5 ok: "accepted""#,
         "at a.write.1.after",
         "at a.read.1.before",
-        "5 read.1: read",
-        r#"5 ok: {"value":{"write":"a.write.1"}}"#,
+        "6 read.1: read",
+        r#"6 ok: {"value":{"write":"a.write.1"}}"#,
         "at a.read.1.after",
         "at a.release.1.before",
-        "6 release.1: release",
-        r#"6 ok: "released""#,
+        "7 release.1: release",
+        r#"7 ok: "released""#,
         "at a.release.1.after",
     ];
     assert_eq!(transcript(&played.seen), expected);
@@ -138,6 +137,19 @@ fn a_write_names_the_grant_the_fencing_token_and_what_it_is_based_on() {
 }
 
 #[test]
+fn a_write_reads_first_unless_its_grant_has_read_or_written() {
+    let actions = [
+        Acquire, Write, Write, Release, Acquire, Write, Release, Acquire, Read, Write,
+    ];
+    let told = transcript(&play(&alone(&actions)).seen);
+    let reads: Vec<&str> = told
+        .iter()
+        .filter_map(|line| line.split_once(' ')?.1.strip_suffix(": read"))
+        .collect();
+    assert_eq!(reads, ["write.1", "write.3", "read.1"]);
+}
+
+#[test]
 fn a_script_does_what_it_says_even_without_the_lock() {
     let drill = alone(&[Write, Check, Release]);
     let played = play(&drill);
@@ -152,7 +164,7 @@ fn a_script_does_what_it_says_even_without_the_lock() {
     assert_eq!(drill.attempts(), [("a.write.1".to_owned(), false)]);
     let told = transcript(&played.seen);
     assert!(
-        told.contains(&r#"2 ok: {"locked":{"locked":false}}"#.to_owned()),
+        told.contains(&r#"3 ok: {"locked":{"locked":false}}"#.to_owned()),
         "{told:#?}"
     );
 }
@@ -281,7 +293,7 @@ fn a_handle_that_is_held_at_the_end_is_given_back_and_told() {
     let played = play(&alone(&[Acquire, Write]));
     let told = transcript(&played.seen);
     let tail = &told[told.len() - 3..];
-    let expected = ["at a.write.1.after", "4 -: release", r#"4 ok: "released""#];
+    let expected = ["at a.write.1.after", "5 -: release", r#"5 ok: "released""#];
     assert_eq!(tail, expected, "by no step");
 }
 

@@ -4,6 +4,7 @@
 use crate::exit::Exit;
 use crate::experiment::{self, Listed};
 use serde_json::json;
+use std::io::Write;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -56,7 +57,8 @@ pub(super) fn exec(args: &Args) -> Exit {
     } else {
         as_text(&entries)
     };
-    print!("{shown}");
+    // A reader that has seen enough (`| head`) is no error.
+    let _ = std::io::stdout().write_all(shown.as_bytes());
     Exit::Ok
 }
 

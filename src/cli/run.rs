@@ -166,10 +166,7 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
         match verdict::judge_run_dir(&execution.dir) {
             Ok(result) => {
-                if let Err(error) = report::write_all(&execution.dir, &result) {
-                    eprintln!("error: {}: no report: {error}", execution.drill);
-                    exit = exit.worst(Exit::Environment);
-                }
+                exit = exit.worst(draw(execution, &result));
                 drills.push(result);
             }
             Err(error) => {
@@ -200,6 +197,27 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
+}
+
+/// Writes the report of one execution; what could not be written is told.
+fn draw(execution: &Executed, result: &DrillResult) -> Exit {
+    let problems: Vec<String> = match report::write_all(&execution.dir, result) {
+        Ok(written) => {
+            let failed = written.failed.iter();
+            failed
+                .map(|(name, error)| format!("{name}: {error}"))
+                .collect()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    for problem in &problems {
+        eprintln!("error: {}: no report: {problem}", execution.drill);
+    }
+    if problems.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Environment
+    }
 }
 
 /// The last lines of a drill: verdict, protection, why, controls, report.

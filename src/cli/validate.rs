@@ -5,7 +5,7 @@
 
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment, LoadRequest, Overrides};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) struct Args {
 /// Runs the subcommand.
 pub(super) fn exec(args: &Args) -> Exit {
     if args.schema {
-        println!("{:#}", experiment::schema());
+        let _ = writeln!(std::io::stdout(), "{:#}", experiment::schema());
         return Exit::Ok;
     }
     let request = LoadRequest {
@@ -45,12 +45,13 @@ pub(super) fn exec(args: &Args) -> Exit {
     };
     let (good, refused) = experiment::load_each(&request);
     for experiment in &good {
-        println!("{}", line(experiment));
+        // A reader that has seen enough (`| head`) is no error.
+        let _ = writeln!(std::io::stdout(), "{}", line(experiment));
     }
     if refused.is_empty() {
         return Exit::Ok;
     }
-    eprint!("{}", refused.render(colour_on_stderr()));
+    let _ = write!(std::io::stderr(), "{}", refused.render(colour_on_stderr()));
     Exit::Usage
 }
 

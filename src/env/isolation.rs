@@ -1,6 +1,7 @@
 //! How an arm is kept apart from the machine, and the conductor's handle on it.
 
 use crate::env::ledger::MARK;
+use crate::env::root;
 use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -132,9 +133,19 @@ pub struct ArmProcess {
 /// conductor alone.
 ///
 /// # Errors
-/// When this program cannot be started again. A guard that starts and then fails says why in the
-/// log and ends with [`crate::env::guard::REFUSED`].
+/// When this program cannot be started again; the arm's folder is removed then. A guard that
+/// starts and then fails says why in the log and ends with [`crate::env::guard::REFUSED`].
 pub fn launch(launch: Launch) -> io::Result<ArmProcess> {
+    let state_dir = launch.state_dir.clone();
+    let started = start(launch);
+    if started.is_err() {
+        // The first error is the one to tell.
+        let _ = root::remove_arm(&state_dir);
+    }
+    started
+}
+
+fn start(launch: Launch) -> io::Result<ArmProcess> {
     let mut command = this_program()?;
     command
         .args(["--isolation", launch.mode.word(), "--state"])
@@ -143,25 +154,21 @@ pub fn launch(launch: Launch) -> io::Result<ArmProcess> {
         .arg(&launch.log)
         .arg("--")
         .args(launch.arm_args)
-        .env(MARK, launch.state_dir.file_name().unwrap_or_default());
-    ArmProcess::start(command)
+        .env(MARK, launch.state_dir.file_name().unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let lead = || {
+        setsid()?;
+        Ok(())
+    };
+    // SAFETY: setsid is async-signal-safe and nothing is allocated.
+    unsafe { command.pre_exec(lead) };
+    let mut child = command.spawn()?;
+    let lifeline = child.stdin.take();
+    Ok(ArmProcess { child, lifeline })
 }
 
 impl ArmProcess {
-    /// Starts a guard's command line.
-    pub(crate) fn start(mut command: Command) -> io::Result<ArmProcess> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let lead = || {
-            setsid()?;
-            Ok(())
-        };
-        // SAFETY: setsid is async-signal-safe and nothing is allocated.
-        unsafe { command.pre_exec(lead) };
-        let mut child = command.spawn()?;
-        let lifeline = child.stdin.take();
-        Ok(ArmProcess { child, lifeline })
-    }
-
     /// Process id of the guard (in namespace mode, of its outer half).
     pub fn id(&self) -> u32 {
         self.child.id()

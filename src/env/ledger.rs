@@ -8,17 +8,15 @@
 //! was not fully announced has not been started.
 
 use crate::env::process::Identity;
-use nix::unistd::geteuid;
+use crate::env::root;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Environment variable that every process of an arm starts with; its value is the arm's name.
 pub const MARK: &str = "LOCKDRILL_ARM";
-/// Environment variable that replaces the root of all arm folders.
-pub const ROOT: &str = "LOCKDRILL_STATE_DIR";
 const FILE: &str = "ledger.jsonl";
 
 /// One line of a ledger.
@@ -89,12 +87,13 @@ impl Ledger {
     /// # Errors
     /// When the root is unsafe or the folder cannot be made.
     pub fn create(label: &str) -> io::Result<Self> {
-        let root = root()?;
         // Held until the owner is on record: a folder without an owner is a dead one.
-        let _lock = lock(&root)?;
-        let folder = root.join(format!("{}-{}", tame(label), random_digits()?));
-        private_folder(&folder)?;
-        private_folder(&folder.join("work"))?;
+        let root = root::lock()?;
+        let folder = root
+            .path
+            .join(format!("{}-{}", tame(label), random_digits()?));
+        root::private_folder(&folder)?;
+        root::private_folder(&folder.join("work"))?;
         OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -166,55 +165,23 @@ pub fn read(folder: &Path) -> io::Result<Vec<Entry>> {
         .collect())
 }
 
-/// The root of all arm folders, made if missing: `$LOCKDRILL_STATE_DIR`, else
-/// `$XDG_RUNTIME_DIR/lockdrill` where that is ours, else `/tmp/lockdrill-<uid>`.
-///
-/// # Errors
-/// When it is a symlink, another user's, or open to others.
-pub fn root() -> io::Result<PathBuf> {
-    let uid = geteuid().as_raw();
-    let ours = |path: &PathBuf| fs::metadata(path).is_ok_and(|meta| meta.uid() == uid);
-    let root = match std::env::var_os(ROOT).filter(|path| !path.is_empty()) {
-        Some(path) => std::path::absolute(path)?,
-        None => match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
-            Some(path) if path.is_absolute() && ours(&path) => path.join("lockdrill"),
-            Some(_) | None => PathBuf::from(format!("/tmp/lockdrill-{uid}")),
-        },
+/// Faults that were announced and not healed, as `name (kind)`.
+pub fn faults_in_force(entries: &[Entry]) -> Vec<String> {
+    let healed = |fault: &str| {
+        entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::Healed { name } if name == fault))
     };
-    match private_folder(&root) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(told(&error, format_args!("cannot make {}", root.display())));
-        }
-        Ok(()) | Err(_) => {}
-    }
-    let meta = fs::symlink_metadata(&root)?;
-    if meta.is_dir() && meta.uid() == uid && meta.mode() & 0o077 == 0 {
-        return Ok(root);
-    }
-    Err(io::Error::new(
-        io::ErrorKind::PermissionDenied,
-        format!(
-            "{} must be a folder of user {uid} that nobody else can enter (chmod 700), \
-             or set {ROOT} to such a folder",
-            root.display()
-        ),
-    ))
-}
-
-/// Excludes every other maker and sweeper of arm folders until it is dropped or we die.
-pub(super) fn lock(root: &Path) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(root.join(".lock"))?;
-    file.lock()?;
-    Ok(file)
-}
-
-fn private_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)
+    entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Fault { name, kind, .. } if !healed(name) => Some(format!("{name} ({kind})")),
+            Entry::Fault { .. }
+            | Entry::Owner { .. }
+            | Entry::Process { .. }
+            | Entry::Healed { .. } => None,
+        })
+        .collect()
 }
 
 /// Letters, digits and dashes of a label, at most 40: it becomes part of socket paths.
@@ -232,4 +199,67 @@ fn random_digits() -> io::Result<String> {
 /// The same error with what we wanted in front of it.
 pub(super) fn told(error: &io::Error, what: impl std::fmt::Display) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::DirBuilderExt;
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("pause-main-01");
+        fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        fs::write(folder.join(FILE), "").unwrap();
+        (temp, folder)
+    }
+
+    #[test]
+    fn what_is_noted_is_read_back_and_a_torn_line_is_not() {
+        let (_temp, folder) = folder();
+        let entry = Entry::Fault {
+            name: "nap".to_owned(),
+            kind: "pause".to_owned(),
+            pid: Some(7),
+        };
+        let ledger = Ledger::open(&folder).unwrap();
+        ledger.note(&entry).unwrap();
+        (&ledger.file)
+            .write_all(br#"{"fault":{"name":"cu"#)
+            .unwrap();
+        assert_eq!(read(&folder).unwrap(), [entry]);
+        assert_eq!(ledger.mark(), "LOCKDRILL_ARM=pause-main-01");
+    }
+
+    #[test]
+    fn a_folder_without_a_ledger_is_no_arm() {
+        let temp = tempfile::tempdir().unwrap();
+        let error = Ledger::open(temp.path()).unwrap_err();
+        assert!(error.to_string().contains("no ledger at"), "{error}");
+    }
+
+    #[test]
+    fn a_label_cannot_leave_the_root() {
+        assert_eq!(tame("../../etc/x y"), "------etc-x-y");
+        assert_eq!(tame(&"a".repeat(99)).len(), 40);
+    }
+
+    fn fault(name: &str) -> Entry {
+        Entry::Fault {
+            name: name.to_owned(),
+            kind: "pause".to_owned(),
+            pid: Some(7),
+        }
+    }
+
+    #[test]
+    fn a_fault_is_in_force_until_it_is_healed() {
+        let healed = Entry::Healed {
+            name: "nap".to_owned(),
+        };
+        assert_eq!(
+            faults_in_force(&[fault("nap"), fault("cut"), healed]),
+            ["cut (pause)"]
+        );
+    }
 }

@@ -10,5 +10,6 @@ pub mod machine;
 pub mod process;
 pub mod procfs;
 pub mod redis;
+pub mod root;
 pub mod stop;
 pub mod sweep;

@@ -183,11 +183,16 @@ mod tests {
             .arg("600")
             .env("LOCKDRILL_TEST_MARK", "x1")
             .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let identity = Identity::of(pid).unwrap();
-        assert!(procfs::started_with(pid, "LOCKDRILL_TEST_MARK=x1"));
+        // The kernel shows the new environment a little after exec has taken its file.
+        while !procfs::started_with(pid, "LOCKDRILL_TEST_MARK=x1") {
+            assert_eq!(child.try_wait().unwrap(), None);
+        }
         assert!(!procfs::started_with(pid, "LOCKDRILL_TEST_MARK=x"));
         assert!(identity.kill().unwrap());
         child.wait().unwrap();

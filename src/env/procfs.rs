@@ -84,7 +84,8 @@ pub fn all() -> io::Result<Vec<Stat>> {
 }
 
 /// The process was started with exactly this `KEY=value` in its environment. False when that
-/// cannot be read, or when the program has overwritten it (redis-server does).
+/// cannot be read, when the program has overwritten it (redis-server does), and for an instant
+/// while a process becomes another program.
 pub fn started_with(pid: i32, variable: &str) -> bool {
     fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| {
         environ

@@ -11,7 +11,7 @@ use crate::env::isolation::Mode;
 use crate::env::ledger::{self, Entry, Role, told};
 use crate::env::process::{Fate, Identity, own_pid};
 use crate::env::procfs::{self, Stat};
-use nix::mount::{MntFlags, umount2};
+use crate::env::root;
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -60,10 +60,12 @@ pub enum Done {
 /// # Errors
 /// When the root of the arm folders is unsafe or cannot be listed.
 pub fn sweep_dead() -> io::Result<Vec<Found>> {
-    let root = ledger::root()?;
-    let _lock = ledger::lock(&root)?;
     let mut found = Vec::new();
-    for entry in fs::read_dir(&root)? {
+    if !root::exists()? {
+        return Ok(found);
+    }
+    let root = root::lock()?;
+    for entry in fs::read_dir(&root.path)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             found.push(sweep(&entry.path()));
@@ -97,7 +99,7 @@ fn sweep(folder: &Path) -> Found {
         Ok(Fate::Alive) => Done::Live,
         Ok(Fate::Elsewhere) => Done::Elsewhere,
         Ok(Fate::Gone) => {
-            found.faults = faults_in_force(&entries);
+            found.faults = ledger::faults_in_force(&entries);
             match undo(folder, &entries, &mut found.killed) {
                 Ok(()) => Done::Removed,
                 Err(error) => Done::Failed(error.to_string()),
@@ -118,24 +120,6 @@ fn owner_fate(entries: &[Entry]) -> io::Result<Fate> {
     Ok(Fate::Gone)
 }
 
-fn faults_in_force(entries: &[Entry]) -> Vec<String> {
-    let healed = |fault: &str| {
-        entries
-            .iter()
-            .any(|entry| matches!(entry, Entry::Healed { name } if name == fault))
-    };
-    entries
-        .iter()
-        .filter_map(|entry| match entry {
-            Entry::Fault { name, kind, .. } if !healed(name) => Some(format!("{name} ({kind})")),
-            Entry::Fault { .. }
-            | Entry::Owner { .. }
-            | Entry::Process { .. }
-            | Entry::Healed { .. } => None,
-        })
-        .collect()
-}
-
 fn undo(folder: &Path, entries: &[Entry], killed: &mut Vec<String>) -> io::Result<()> {
     let us = Identity::me()?;
     let grace = Instant::now() + GUARD_GRACE;
@@ -143,11 +127,14 @@ fn undo(folder: &Path, entries: &[Entry], killed: &mut Vec<String>) -> io::Resul
         std::thread::sleep(STEP);
     }
     let limit = Instant::now() + DEATH_LIMIT;
+    let mut empty_before = false;
     loop {
         let left = remaining(&us, &ledger::mark(folder), entries)?;
-        if left.is_empty() {
-            return remove(folder);
+        // Twice, for a process that was just becoming another program has no mark meanwhile.
+        if left.is_empty() && empty_before {
+            return root::remove_arm(folder);
         }
+        empty_before = left.is_empty();
         if Instant::now() > limit {
             let names: Vec<String> = left.iter().map(shown).collect();
             let names = names.join(", ");
@@ -226,41 +213,6 @@ fn shown(process: &Stat) -> String {
     format!("{} ({})", process.name, process.pid)
 }
 
-/// Removes an arm's folder, and whatever is mounted in it first: a deletion must never reach
-/// into a mounted file system. A folder that is gone already is no error.
-///
-/// # Errors
-/// When something in it cannot be unmounted or deleted.
-pub fn remove(folder: &Path) -> io::Result<()> {
-    let mut mounts = mounts_under(folder)?;
-    mounts.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
-    for mount in mounts {
-        umount2(&mount, MntFlags::MNT_DETACH)
-            .map_err(|errno| told(&errno.into(), mount.display()))?;
-    }
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(told(&error, folder.display()))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-/// Mount points beneath a folder, or the folder itself.
-///
-/// # Errors
-/// When `/proc/self/mountinfo` cannot be read.
-pub fn mounts_under(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let table = fs::read_to_string("/proc/self/mountinfo")?;
-    Ok(table
-        .lines()
-        .filter_map(|line| line.split(' ').nth(4))
-        // Our own folders hold no character that the kernel would escape but a blank.
-        .map(|point| PathBuf::from(point.replace("\\040", " ")))
-        .filter(|point| point.starts_with(folder))
-        .collect())
-}
-
 /// What an arm has left when its director believes that it has stopped everything: processes
 /// under the guard other than this one, and listeners. Empty is what must be. In namespace mode
 /// every listener counts, in guard mode only those on the arm's own `ports`.
@@ -293,25 +245,6 @@ pub fn left(mode: Mode, ports: &[u16]) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn fault(name: &str) -> Entry {
-        Entry::Fault {
-            name: name.to_owned(),
-            kind: "pause".to_owned(),
-            pid: Some(7),
-        }
-    }
-
-    #[test]
-    fn a_fault_is_in_force_until_it_is_healed() {
-        let healed = Entry::Healed {
-            name: "nap".to_owned(),
-        };
-        assert_eq!(
-            faults_in_force(&[fault("nap"), fault("cut"), healed]),
-            ["cut (pause)"]
-        );
-    }
 
     #[test]
     fn a_group_is_known_by_group_session_and_age_together() {
@@ -354,15 +287,5 @@ mod tests {
             None,
             "older than the leader"
         );
-    }
-
-    #[test]
-    fn mounts_are_found_by_whole_path_components() {
-        assert!(
-            mounts_under(Path::new("/"))
-                .unwrap()
-                .contains(&"/proc".into())
-        );
-        assert!(mounts_under(Path::new("/pro")).unwrap().is_empty());
     }
 }

@@ -11,7 +11,7 @@ use crate::timeline::names;
 use std::collections::BTreeSet;
 
 /// More processes than this say nothing that fewer do not, and slow every host down.
-const WORKERS_MAX: usize = 64;
+pub(super) const WORKERS_MAX: usize = 64;
 /// Longest script.
 const STEPS_MAX: usize = 200;
 /// Most faults of one drill.

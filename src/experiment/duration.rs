@@ -41,14 +41,16 @@ pub(super) fn parse(text: &str) -> Result<u64, Bad> {
 
 fn whole_ms(duration: Duration) -> Option<u64> {
     let ms = u64::try_from(duration.as_millis()).ok()?;
-    let whole = duration.subsec_nanos() % 1_000_000 == 0;
+    let whole = duration.subsec_nanos().is_multiple_of(1_000_000);
     (whole && ms <= MAX_MS).then_some(ms)
 }
 
 /// The durations that a bare number may have meant: `2000` is `2000ms` or `2s`.
 pub(super) fn meant(number: &str) -> String {
     match number.parse::<u64>() {
-        Ok(ms) if ms >= 1000 && ms % 1000 == 0 => format!("`\"{ms}ms\"` or `\"{}s\"`", ms / 1000),
+        Ok(ms) if ms >= 1000 && ms.is_multiple_of(1000) => {
+            format!("`\"{ms}ms\"` or `\"{}s\"`", ms / 1000)
+        }
         Ok(ms) => format!("`\"{ms}ms\"` or `\"{ms}s\"`"),
         Err(_) => format!("`\"{number}s\"`"),
     }
@@ -56,7 +58,7 @@ pub(super) fn meant(number: &str) -> String {
 
 /// A duration as one would write it.
 pub(super) fn show(ms: u64) -> String {
-    if ms >= 1000 && ms % 1000 == 0 {
+    if ms >= 1000 && ms.is_multiple_of(1000) {
         format!("{}s", ms / 1000)
     } else {
         format!("{ms}ms")

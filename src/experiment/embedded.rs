@@ -2,7 +2,13 @@
 //! compares this list with the folder.
 
 /// Name and text of every drill of `experiments/`.
-const DRILLS: &[(&str, &str)] = &[("pause", include_str!("../../experiments/pause.toml"))];
+const DRILLS: &[(&str, &str)] = &[
+    (
+        "late-first",
+        include_str!("../../experiments/late-first.toml"),
+    ),
+    ("pause", include_str!("../../experiments/pause.toml")),
+];
 
 /// The text of a drill.
 pub(super) fn find(name: &str) -> Option<&'static str> {

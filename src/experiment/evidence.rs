@@ -2,10 +2,14 @@
 //! only: no sentence can speak of what the lock or the store decided.
 
 use super::cast::Cast;
+use super::place::At;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
-use crate::plan::Evidence;
+use crate::plan::{Evidence, StepAction, WorkerPlan};
+
+/// Most sentences of one drill.
+const SENTENCES_MAX: usize = 64;
 
 const FORMS: &str = "write `W lease ended while F`, `W granted while F` or `W.write.N reached the store after V.write.M`";
 
@@ -15,8 +19,13 @@ pub(super) fn read(reading: &mut Reading, root: &Section<'_>, cast: &Cast) -> Ve
         return Vec::new();
     };
     let typed = section.texts(reading, "require");
+    if let Some(sentence) = typed.get(SENTENCES_MAX) {
+        let count = typed.len();
+        let message = format!("{count} sentences; at most {SENTENCES_MAX}");
+        reading.problem(&sentence.at, message);
+    }
     let mut found = Vec::new();
-    for typed in &typed {
+    for typed in typed.iter().take(SENTENCES_MAX) {
         let Some(evidence) = sentence(reading, cast, typed) else {
             continue;
         };
@@ -69,9 +78,10 @@ fn sentence(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>) -> Option<Ev
     }
 }
 
-/// The place of one word of a sentence.
-fn word_at(reading: &Reading, typed: &Spot<&str>, word: &str) -> super::place::At {
-    let start = typed.value.find(word).unwrap_or(0);
+/// The place of one word of a sentence. The word is a slice of the sentence: a search would find
+/// a short name inside another word.
+fn word_at(reading: &Reading, typed: &Spot<&str>, word: &str) -> At {
+    let start = (word.as_ptr() as usize).saturating_sub(typed.value.as_ptr() as usize);
     reading
         .sources
         .inside(&typed.at, typed.value, start..start + word.len())
@@ -113,29 +123,24 @@ fn broken(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) ->
 /// The word is `worker.write.n` and that worker writes so often.
 fn write(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
     let owner = word.split('.').next().unwrap_or("");
-    let mut workers = cast.workers.iter();
-    let known = workers.any(|worker| {
-        let mut steps = worker.script.iter();
-        steps.any(|step| {
-            step.action.verb() == "write" && word == format!("{}.{}", worker.name, step.name)
-        })
-    });
+    let all: Vec<(&str, String)> = cast.workers.iter().flat_map(writes_of).collect();
+    let known = all.iter().any(|(_, name)| name == word);
     if known || cast.unread.contains(owner) {
         return true;
     }
     let at = word_at(reading, typed, word);
-    let all: Vec<String> = cast
-        .workers
-        .iter()
-        .flat_map(|worker| {
-            let writes = worker
-                .script
-                .iter()
-                .filter(|step| step.action.verb() == "write");
-            writes.map(|step| format!("{}.{}", worker.name, step.name))
-        })
-        .collect();
     let message = format!("no script makes the write {}", quote(word));
-    reading.unknown(&at, message, word, all.iter().map(String::as_str));
+    // A write of the named worker was meant, if it makes any.
+    let owns = all.iter().any(|(worker, _)| *worker == owner);
+    let near = all.iter().filter(|(worker, _)| !owns || *worker == owner);
+    reading.unknown(&at, message, word, near.map(|(_, name)| name.as_str()));
     false
+}
+
+/// The worker's name beside each of its writes, `worker.write.n`.
+fn writes_of(worker: &WorkerPlan) -> impl Iterator<Item = (&str, String)> {
+    let steps = worker.script.iter();
+    let writes = steps.filter(|step| step.action == StepAction::Write);
+    let name = worker.name.as_str();
+    writes.map(move |step| (name, format!("{name}.{}", step.name)))
 }

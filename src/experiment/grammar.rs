@@ -227,11 +227,18 @@ const LIMIT: &[Key] = &[
     ),
 ];
 
-const CHECK_OPTIONS: &[Key] = &[may(
-    "optional",
-    Shape::ListOf(CHECKS),
-    "checks whose unknown or vacuous outcome does not make the arm inconclusive",
-)];
+const CHECK_OPTIONS: &[Key] = &[
+    may(
+        "require",
+        Shape::ListOf(CHECKS),
+        "checks that must be put to the test, beside single_holder and those of the controls",
+    ),
+    may(
+        "optional",
+        Shape::ListOf(CHECKS),
+        "checks whose unknown outcome does not make the arm inconclusive",
+    ),
+];
 
 const BOUNDS: &[Key] = &[
     may(

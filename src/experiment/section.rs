@@ -32,10 +32,13 @@ impl<'t> Section<'t> {
         let mut misspelt = Vec::new();
         for entry in &table.0 {
             if !keys.iter().any(|key| key.name == entry.key) {
-                misspelt.extend(near(&entry.key, keys.iter().map(|key| key.name)));
+                let names = || keys.iter().map(|key| key.name);
+                // Looking for a near name is the costly part of telling a problem.
+                if !reading.problems.is_full() {
+                    misspelt.extend(near(&entry.key, names()));
+                }
                 let message = format!("unknown key {} in {label}", quote(&entry.key));
-                let names = keys.iter().map(|key| key.name);
-                reading.unknown(&entry.key_at, message, &entry.key, names);
+                reading.unknown(&entry.key_at, message, &entry.key, names());
             }
         }
         for key in keys.iter().filter(|key| key.required) {

@@ -3,6 +3,7 @@
 //! one that was written.
 
 use super::Overrides;
+use super::cast::WORKERS_MAX;
 use super::grammar;
 use super::place::At;
 use super::reading::Reading;
@@ -49,7 +50,12 @@ fn one(key: &Key, below: Option<&Table>, prefix: &str, found: &mut Vec<String>) 
     let path = format!("{prefix}{}", key.name);
     match key.shape {
         Shape::Named(keys) => {
-            for entry in below.map_or(&[][..], |table| &table.0) {
+            // More are refused anyway; a path is looked up in all of them.
+            for entry in below
+                .map_or(&[][..], |table| &table.0)
+                .iter()
+                .take(WORKERS_MAX)
+            {
                 walk(
                     keys,
                     as_table(&entry.node),

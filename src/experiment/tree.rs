@@ -21,13 +21,28 @@ pub(super) struct Node {
 impl Node {
     /// The keys of a table; nothing for other values.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        let entries = match &self.value {
-            Value::Table(table) => table.0.as_slice(),
-            Value::Text(_) | Value::Number(_) | Value::Flag(_) | Value::Date | Value::List(_) => {
-                &[]
-            }
-        };
+        let entries = self.table().map_or(&[][..], |table| table.0.as_slice());
         entries.iter().map(|entry| entry.key.as_str())
+    }
+
+    /// The table, if it is one.
+    pub fn table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            Value::Text(_) | Value::Number(_) | Value::Flag(_) | Value::Date | Value::List(_) => {
+                None
+            }
+        }
+    }
+
+    /// The string, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::Table(_) | Value::Number(_) | Value::Flag(_) | Value::Date | Value::List(_) => {
+                None
+            }
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 //! hope: `is_locked` turns false at the deadline even if nothing else in the process runs.
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
+use crate::lock::commands::{Attempted, Release, Renewal};
 use crate::lock::error::EnterError;
-use crate::lock::holding::{Attempted, Holding, Phase, Release, Renewal};
+use crate::lock::holding::{Holding, Phase};
 use crate::lock::lease;
 use crate::lock::lost::{Lost, LostReason};
 use crate::lock::pace::Pace;
@@ -170,7 +171,7 @@ impl LockHandle {
 
     /// Extends the lease to its full length from now. Without I/O if it is already lost.
     pub async fn renew(&self) -> Renewal {
-        self.holding.renew(Command::Renew, None).await
+        self.holding.renew(Command::Renew).await
     }
 
     /// Gives it back. One bounded try with what we hold, also after a loss; idempotent.

@@ -2,9 +2,10 @@
 
 use crate::clock::{Clock, SystemClock};
 use crate::ids::{GrantId, OwnerToken};
+use crate::lock::commands::{Attempted, Release, no_answer};
 use crate::lock::error::{CommandError, EnterError, LockError};
 use crate::lock::handle::LockHandle;
-use crate::lock::holding::{Attempted, Holding, Release, no_answer};
+use crate::lock::holding::Holding;
 use crate::lock::lease;
 use crate::lock::metrics;
 use crate::lock::options::LockOptions;

@@ -5,8 +5,8 @@
 //! with a `tracing-opentelemetry` metrics layer and are plain fields without. Durations are
 //! seconds. Never an owner token, not even a digest.
 
+use crate::lock::commands::Release;
 use crate::lock::error::CommandError;
-use crate::lock::holding::Release;
 use crate::lock::lost::LostReason;
 use crate::lock::service::{AcquireAnswer, RenewAnswer};
 use std::time::Duration;

@@ -35,6 +35,7 @@ pub mod flaws;
 pub mod probe;
 pub mod service;
 
+mod commands;
 mod handle;
 mod holding;
 mod lease;
@@ -47,9 +48,9 @@ mod source;
 mod tasks;
 mod waiter;
 
+pub use commands::{Release, Renewal};
 pub use error::{EnterError, LockError, OptionsError};
 pub use handle::LockHandle;
-pub use holding::{Release, Renewal};
 pub use lost::{Lost, LostReason};
 pub use manager::{Acquired, LockManager, ManagerOptions};
 pub use options::LockOptions;

@@ -1,7 +1,8 @@
 //! The two tasks of a grant, separate so that neither can hold up the other: one renews, the
 //! other says Lost at the deadline. Both end with the grant.
 
-use crate::lock::holding::{Holding, Phase, Renewal};
+use crate::lock::commands::Renewal;
+use crate::lock::holding::Holding;
 use crate::lock::lease;
 use crate::lock::probe::Command;
 use std::sync::Arc;
@@ -13,30 +14,21 @@ use tokio::time::sleep;
 /// once).
 const NAP_MAX: Duration = Duration::from_secs(1);
 
-/// Starts what a fresh grant needs. Both tasks keep the grant's data alive but not its handle.
+/// Starts what a fresh grant needs. The tasks keep the grant's data alive, not its handle.
 pub(super) fn start(holding: &Arc<Holding>) {
-    tokio::spawn(until_ended(Arc::clone(holding), watch_deadline));
+    let watching = watch_deadline(Arc::clone(holding));
+    tokio::spawn(until_ended(Arc::clone(holding), watching));
     if let Some(interval) = holding.options.renewal_interval() {
-        let renewing = Arc::clone(holding);
-        tokio::spawn(async move {
-            tokio::select! {
-                biased;
-                () = renewing.ended.cancelled() => {}
-                () = keep_renewing(&renewing, interval) => {}
-            }
-        });
+        let renewing = keep_renewing(Arc::clone(holding), interval);
+        tokio::spawn(until_ended(Arc::clone(holding), renewing));
     }
 }
 
-async fn until_ended<F, T>(holding: Arc<Holding>, task: F)
-where
-    F: FnOnce(Arc<Holding>) -> T,
-    T: Future<Output = ()>,
-{
+async fn until_ended(holding: Arc<Holding>, task: impl Future<Output = ()>) {
     tokio::select! {
         biased;
         () = holding.ended.cancelled() => {}
-        () = task(Arc::clone(&holding)) => {}
+        () = task => {}
     }
 }
 
@@ -48,15 +40,14 @@ async fn watch_deadline(holding: Arc<Holding>) {
     }
 }
 
-async fn keep_renewing(holding: &Holding, interval: Duration) {
+async fn keep_renewing(holding: Arc<Holding>, interval: Duration) {
     let mut pause = lease::renewal_pause(interval, lease::jitter());
     loop {
         sleep(pause).await;
-        pause = match holding.renew(Command::AutoRenew, None).await {
+        pause = match holding.renew(Command::AutoRenew).await {
             Renewal::Renewed => lease::renewal_pause(interval, lease::jitter()),
             Renewal::Unknown(_) => lease::retry_pause(interval, lease::jitter()),
             Renewal::Lost(_) => return,
         };
-        debug_assert!(holding.state().phase != Phase::Pending, "only grants renew");
     }
 }

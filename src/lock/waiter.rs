@@ -3,9 +3,9 @@
 //! the same attempt, until it is known what became of it. However the wait ends (granted, late,
 //! cancelled, dropped) it leaves no key, no queue node and no lease that anybody renews.
 
+use crate::lock::commands::Attempted;
 use crate::lock::error::{CommandError, EnterError, LockError};
 use crate::lock::handle::LockHandle;
-use crate::lock::holding::Attempted;
 use crate::lock::manager::Context;
 use crate::lock::options::LockOptions;
 use crate::lock::pace::Pace;
@@ -108,9 +108,16 @@ impl Waiter {
             let attempt = self.context.attempt(&self.key, &self.options)?;
             match self.try_once(&attempt, deadline, last).await {
                 Attempted::Granted => return Ok(attempt),
-                Attempted::TooLate => self.look_at = None,
+                Attempted::TooLate => {
+                    self.pace.sent(Instant::now());
+                    self.look_at = None;
+                }
                 Attempted::Busy { remaining } => self.look_at = Some(next_look(remaining)),
-                Attempted::NoAnswer(_) => self.look_at = Some(next_look(None)),
+                Attempted::NoAnswer(_) => {
+                    // What it may have taken is given back: a command too.
+                    self.pace.sent(Instant::now());
+                    self.look_at = Some(next_look(None));
+                }
             }
         }
     }

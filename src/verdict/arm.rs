@@ -114,19 +114,22 @@ impl Case<'_> {
         {
             return Some(format!("cannot tell {RECORDS_AGREE}: {}", finding.why));
         }
-        self.plan.required_checks.iter().find_map(|required| {
+        let untested = self.plan.required_checks.iter().find_map(|required| {
             let Some(finding) = self.of(required) else {
                 return Some(format!("the required check {required} was not run"));
             };
-            match finding.outcome {
-                Outcome::Unknown => Some(format!("cannot tell {required}: {}", finding.why)),
-                Outcome::Holds if finding.vacuous => Some(format!(
-                    "{required} was not put to the test: {}",
-                    finding.why
-                )),
-                Outcome::Holds | Outcome::Violated => None,
-            }
-        })
+            let (check, why) = (required, &finding.why);
+            finding
+                .vacuous
+                .then(|| format!("{check} was not put to the test: {why}"))
+        });
+        let unknown = self.findings.iter().find(|finding| {
+            finding.outcome == Outcome::Unknown
+                && !self.plan.optional_checks.contains(&finding.check)
+        });
+        unknown
+            .map(|finding| format!("cannot tell {}: {}", finding.check, finding.why))
+            .or(untested)
     }
 
     /// A declared limit that was not reached.

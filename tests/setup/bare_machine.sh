@@ -10,15 +10,25 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# The mounts below belong to this call alone and vanish with it.
-[[ ${LOCKDRILL_BARE_INSIDE-} == yes ]] ||
-  exec env LOCKDRILL_BARE_INSIDE=yes unshare --mount --pid --fork --propagation private -- "$0" "$@"
+# The mounts and processes below live in namespaces of their own and vanish with them, whatever
+# ends this script; the folder is removed from outside.
+if [[ -z ${LOCKDRILL_BARE_ROOT-} ]]; then
+  LOCKDRILL_BARE_ROOT=$(mktemp -d /var/tmp/bare_machine.XXXXXX)
+  export LOCKDRILL_BARE_ROOT
+  trap 'rm -rf --one-file-system "$LOCKDRILL_BARE_ROOT"' EXIT
+  unshare --mount --pid --fork --kill-child --propagation private -- "$0" "$@" &
+  inner=$!
+  trap 'kill "$inner"; exit 130' INT TERM
+  wait "$inner"
+  exit
+fi
+root=$LOCKDRILL_BARE_ROOT
 
 # shellcheck source=/dev/null
 suite=${LOCKDRILL_BARE_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
-root=$(mktemp -d /var/tmp/bare_machine.XXXXXX)
-trap 'umount -R "$root"/{proc,dev,rust,cargo} 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
 
+# mktemp makes it private; the root of a system is not.
+chmod 755 "$root"
 echo "bare_machine: making a Debian $suite in $root"
 debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" "$root" >/dev/null
 

@@ -131,6 +131,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
         faults: Vec::new(),
         evidence: Vec::new(),
         required_checks: Vec::new(),
+        optional_checks: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 15_000,

@@ -84,6 +84,7 @@ pub fn plan(workers: &[&str]) -> Plan {
         faults: Vec::new(),
         evidence: Vec::new(),
         required_checks: Vec::new(),
+        optional_checks: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 10 * LEASE_MS,

@@ -47,6 +47,22 @@ pub const FOLDERS: &[Folder] = &[
         list: "ALL",
         beside: &[("rule", "the one rule that every fenced store applies")],
     },
+    Folder {
+        path: "src/report/charts/",
+        registry: "src/report/charts/mod.rs",
+        list: "ALL",
+        beside: &[
+            ("ink", "colours and line widths"),
+            ("paint_png", "one of the two painters"),
+            ("paint_svg", "one of the two painters"),
+            ("picture", "what a painter is given"),
+            ("plot", "axes and scales that charts share"),
+            (
+                "swimlane",
+                "the main picture, which stands alone on the page",
+            ),
+        ],
+    },
 ];
 
 /// Complaints about plug-ins without their line, and about exceptions without their file.

@@ -22,6 +22,8 @@
 use crate::env::isolation::Mode;
 use crate::env::ledger::{Entry, Ledger, Role};
 use crate::env::process::Identity;
+use crate::env::root;
+use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use std::ffi::OsString;
@@ -31,6 +33,7 @@ use std::path::PathBuf;
 
 mod children;
 mod client;
+mod command;
 mod namespace;
 mod protocol;
 mod server;
@@ -80,6 +83,7 @@ fn start(order: &Order) -> io::Result<i32> {
         .append(true)
         .open(&order.log)?;
     nix::unistd::dup2_stderr(&log)?;
+    keep_inherited_files_from_children();
     let ledger = Ledger::open(&order.state)?;
     block_signals()?;
     lead_session()?;
@@ -89,7 +93,7 @@ fn start(order: &Order) -> io::Result<i32> {
             prctl::set_child_subreaper(true)?;
             announce(&ledger, "guard", Role::Guard, Identity::me()?)?;
             let code = server::serve(order, ledger);
-            crate::env::sweep::remove(&order.state)?;
+            root::remove_arm(&order.state)?;
             code
         }
     }
@@ -111,6 +115,14 @@ fn signals() -> SigSet {
 
 fn block_signals() -> io::Result<()> {
     Ok(signals().thread_block()?)
+}
+
+/// What our own caller forgot to close would keep its pipes open for as long as a server lives.
+fn keep_inherited_files_from_children() {
+    let flags = libc::CLOSE_RANGE_CLOEXEC.cast_signed();
+    // SAFETY: only sets a flag on descriptors; none is closed under anybody's feet. On a kernel
+    // before 5.11 it fails and the children inherit what they would have anyway.
+    unsafe { libc::close_range(3, libc::c_uint::MAX, flags) };
 }
 
 /// Becomes the leader of a session of its own; whoever started us may have done so already.

@@ -9,7 +9,7 @@
 use super::{Ledger, Order, REFUSED, Role, announce, server, signals};
 use crate::env::ledger::{Entry, told};
 use crate::env::process::Identity;
-use crate::env::{procfs, sweep};
+use crate::env::{procfs, root};
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -46,7 +46,7 @@ pub(super) fn run(order: &Order, ledger: Ledger) -> io::Result<i32> {
                 kill(child, Signal::SIGKILL)?;
             }
             let code = wait_for(child);
-            sweep::remove(&order.state)?;
+            root::remove_arm(&order.state)?;
             opened.and(code)
         }
     }

@@ -2,21 +2,17 @@
 
 use super::children::Children;
 pub use super::children::Left;
-use super::protocol::{Change, ChildEvent, ChildRole, Reply, Request, SOCKET, Spawn, encode};
+use super::protocol::{Change, ChildEvent, ChildRole, Reply, Request, encode};
 use super::protocol::{receive, send};
-use super::{Ledger, Order, Role, signals};
+use super::{Ledger, Order, Role, command, signals};
 use crate::env::ledger::told;
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use std::collections::VecDeque;
-use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 /// Exit code of a guard that ended the arm: its conductor died or a signal asked for it.
@@ -28,8 +24,6 @@ pub const REFUSED: i32 = 4;
 pub const INTERRUPT: u8 = b'i';
 /// In front of the last line on standard output, if the director left processes behind.
 const LEFT: &str = "lockdrill-guard left ";
-/// What a child inherits beyond the arm's mark.
-const INHERITED: [&str; 4] = ["PATH", "HOME", "TMPDIR", "RUST_BACKTRACE"];
 
 impl Left {
     /// Reads the guard's last line: the processes that the director left behind, which the guard
@@ -50,7 +44,7 @@ pub(super) fn serve(order: &Order, ledger: Ledger) -> io::Result<i32> {
         SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK,
     )?;
     let mut children = Children::new(Arc::new(ledger));
-    let command = director(order, theirs)?;
+    let command = command::director(order, theirs)?;
     let director = children.spawn("director", Role::Director, command)?.pid;
     let mut serving = Serving {
         children,
@@ -79,26 +73,6 @@ pub(super) fn serve(order: &Order, ledger: Ledger) -> io::Result<i32> {
             })
         }
     }
-}
-
-fn director(order: &Order, socket: OwnedFd) -> io::Result<Command> {
-    let program = match &order.program {
-        Some(program) => program.clone(),
-        None => std::env::current_exe()?,
-    };
-    let mut command = Command::new(program);
-    command
-        .args(&order.args)
-        .stdin(Stdio::null())
-        .env(SOCKET, socket.as_raw_fd().to_string());
-    // The one descriptor that the director, and nobody else, is to have.
-    let hand_over = move || {
-        fcntl(&socket, FcntlArg::F_SETFD(FdFlag::empty()))?;
-        Ok(())
-    };
-    // SAFETY: one system call on a descriptor that the closure owns.
-    unsafe { command.pre_exec(hand_over) };
-    Ok(command)
 }
 
 /// Why it is over.
@@ -219,7 +193,7 @@ impl Serving {
             ChildRole::Server => Role::Server,
         };
         let name = spawn.name.clone();
-        let command = child(spawn, fds)?;
+        let command = command::child(spawn, fds)?;
         let spawned = self.children.spawn(&name, role, command)?;
         Ok(Reply::Spawned { id, spawned })
     }
@@ -235,36 +209,6 @@ impl Serving {
             }
         }
     }
-}
-
-fn child(spawn: Spawn, fds: Vec<OwnedFd>) -> io::Result<Command> {
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&spawn.log)
-        .map_err(|error| told(&error, spawn.log.display()))?;
-    let mut command = Command::new(&spawn.program);
-    if let Some(name) = &spawn.arg0 {
-        command.arg0(name);
-    }
-    command
-        .args(&spawn.args)
-        .current_dir(&spawn.cwd)
-        .env_clear();
-    command.envs(
-        INHERITED
-            .iter()
-            .filter_map(|name| Some((name, std::env::var_os(name)?))),
-    );
-    command.envs(spawn.env);
-    let mut fds = fds.into_iter().map(Stdio::from);
-    command.stdin(fds.next().unwrap_or_else(Stdio::null));
-    command.stdout(match fds.next() {
-        Some(pipe) => pipe,
-        None => Stdio::from(log.try_clone()?),
-    });
-    command.stderr(Stdio::from(log));
-    Ok(command)
 }
 
 #[cfg(test)]

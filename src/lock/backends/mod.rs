@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub mod memory;
 pub mod redis;
 mod redis_conn;
+mod redis_ear;
 mod redis_scripts;
 
 /// What a back end is connected with.
@@ -59,11 +60,11 @@ pub struct LockKind {
 }
 
 /// Every back end.
-pub const ALL: &[&LockKind] = &[&redis::KIND, &memory::KIND];
+pub const ALL: &[LockKind] = &[redis::KIND, memory::KIND];
 
 /// The back end of that name.
 pub fn named(name: &str) -> Option<&'static LockKind> {
-    ALL.iter().copied().find(|kind| kind.name == name)
+    ALL.iter().find(|kind| kind.name == name)
 }
 
 /// Refuses a flaw that this back end does not have.

@@ -7,23 +7,21 @@
 //! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
 
 use crate::ids::FencingToken;
-use crate::lock::backends::redis_conn::{Link, Live, NoAnswer};
-use crate::lock::backends::redis_scripts::{Scripts, Text};
+use crate::lock::backends::redis_conn::{Link, NoAnswer};
+use crate::lock::backends::redis_ear::Ear;
+use crate::lock::backends::redis_scripts::{Keys, Scripts, Text};
 use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
-use crate::lock::lease;
 use crate::lock::service::{
     AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
     Wake,
 };
 use async_trait::async_trait;
 use redis::{Cmd, ServerErrorKind, Value};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
@@ -76,24 +74,6 @@ struct Redis {
     link: Arc<Link>,
     scripts: Scripts,
     flaw: Option<Flaw>,
-}
-
-/// The keys of one lock.
-struct Keys {
-    lock: String,
-    fence: String,
-    wake: String,
-}
-
-impl Keys {
-    fn of(name: &LockName) -> Keys {
-        let lock = format!("{}{{{}}}", name.prefix, name.key);
-        Keys {
-            fence: format!("{lock}:fence"),
-            wake: format!("{lock}:wake"),
-            lock,
-        }
-    }
 }
 
 impl Redis {
@@ -239,11 +219,7 @@ impl LockService for Redis {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear {
-            link: Arc::clone(&self.link),
-            list: Keys::of(name).wake,
-            listening: None,
-        })
+        Box::new(Ear::new(Arc::clone(&self.link), Keys::of(name).wake))
     }
 }
 
@@ -265,56 +241,4 @@ fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
 /// -1 is a key without a lease, -2 no key: neither has a time left.
 fn milliseconds(left: i64) -> Option<Duration> {
     u64::try_from(left).ok().map(Duration::from_millis)
-}
-
-/// A waiter's ear: a connection of its own that the server holds until a release. Dropping it
-/// closes the connection, and with it the place in the server's queue.
-struct Ear {
-    link: Arc<Link>,
-    list: String,
-    listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-}
-
-/// How long the server may hold an ear before it is asked anew, so that a dead connection is
-/// noticed by both sides.
-const LISTEN: Duration = Duration::from_secs(30);
-/// Pause after an ear broke.
-const EAR_BROKEN: Duration = Duration::from_secs(2);
-
-#[async_trait]
-impl Wake for Ear {
-    fn listening(&self) -> bool {
-        self.listening.is_some()
-    }
-
-    async fn woken(&mut self) {
-        let listening = self
-            .listening
-            .get_or_insert_with(|| Box::pin(listen(Arc::clone(&self.link), self.list.clone())));
-        listening.as_mut().await;
-        self.listening = None;
-    }
-}
-
-/// Returns when a wake-up has come.
-async fn listen(link: Arc<Link>, list: String) {
-    let mut blpop = redis::cmd("BLPOP");
-    blpop.arg(&list).arg(LISTEN.as_secs());
-    loop {
-        let ear = link.connect(Instant::now() + CONNECT_BUDGET).await;
-        if let Ok(ear) = ear {
-            while let Ok(answer) = hear(&ear, &blpop).await {
-                if answer != Value::Nil {
-                    return;
-                }
-            }
-        }
-        sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
-    }
-}
-
-async fn hear(ear: &Live, blpop: &Cmd) -> Result<Value, NoAnswer> {
-    // Somewhat longer than the server's own limit.
-    ear.call(blpop, Instant::now() + LISTEN + CONNECT_BUDGET)
-        .await
 }

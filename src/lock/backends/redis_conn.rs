@@ -11,6 +11,7 @@ use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, ServerErrorKind, Value,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -26,6 +27,8 @@ pub(super) struct Link {
 pub(super) struct Live {
     connection: MultiplexedConnection,
     driver: JoinHandle<()>,
+    /// Let a command time out: whoever still waits on it may, nobody else comes.
+    given_up: AtomicBool,
 }
 
 impl Drop for Live {
@@ -60,7 +63,7 @@ impl Link {
         let live = self.live(until).await?;
         let answer = live.call(command, until).await;
         if answer.as_ref().is_err_and(NoAnswer::is_suspect) {
-            self.discard(&live).await;
+            live.given_up.store(true, Ordering::Relaxed);
         }
         answer
     }
@@ -69,22 +72,12 @@ impl Link {
     async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
         let present = timeout_at(until, self.present.lock()).await;
         let mut present = present.map_err(|_| late(Stage::Connecting))?;
-        if let Some(live) = present.as_ref().filter(|live| !live.driver.is_finished()) {
+        if let Some(live) = present.as_ref().filter(|live| live.is_good()) {
             return Ok(Arc::clone(live));
         }
         let live = Arc::new(self.connect(until).await?);
         *present = Some(Arc::clone(&live));
         Ok(live)
-    }
-
-    async fn discard(&self, live: &Arc<Live>) {
-        let mut present = self.present.lock().await;
-        if present
-            .as_ref()
-            .is_some_and(|present| Arc::ptr_eq(present, live))
-        {
-            *present = None;
-        }
     }
 
     /// A connection of the caller's own. Sends nothing.
@@ -100,6 +93,7 @@ impl Link {
             Ok(Live {
                 connection,
                 driver: tokio::spawn(driver),
+                given_up: AtomicBool::new(false),
             })
         };
         match timeout_at(until, connecting).await {
@@ -111,6 +105,10 @@ impl Link {
 }
 
 impl Live {
+    fn is_good(&self) -> bool {
+        !self.driver.is_finished() && !self.given_up.load(Ordering::Relaxed)
+    }
+
     /// Sends one command.
     pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let mut connection = self.connection.clone();
@@ -205,8 +203,10 @@ fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
     }
 }
 
+/// The server's error without our arguments, which it may quote: one of them is the owner token.
 fn in_server_words(error: &RedisError) -> String {
     let code = error.code().unwrap_or("ERR");
     let detail = error.detail().unwrap_or_default();
-    format!("{code} {detail}")
+    let unquoted = detail.split("with args beginning with").next();
+    format!("{code} {}", unquoted.unwrap_or_default())
 }

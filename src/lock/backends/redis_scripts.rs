@@ -1,12 +1,32 @@
-//! The three scripts, and the flaws that live in them: each flaw is one edit of the sound text,
+//! The three scripts, the keys they run on, and the flaws that live in them: each flaw is one edit of the sound text,
 //! applied here, so that a flawed lock differs from the sound one in that statement and in
 //! nothing else.
 
 use crate::lock::flaws::Flaw;
+use crate::lock::service::LockName;
 
 const ACQUIRE: &str = include_str!("scripts/acquire.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");
 const RELEASE: &str = include_str!("scripts/release.lua");
+
+/// The keys of one lock.
+pub(super) struct Keys {
+    pub(super) lock: String,
+    pub(super) fence: String,
+    pub(super) wake: String,
+}
+
+impl Keys {
+    /// The braces put all three into one hash slot.
+    pub(super) fn of(name: &LockName) -> Keys {
+        let lock = format!("{}{{{}}}", name.prefix, name.key);
+        Keys {
+            fence: format!("{lock}:fence"),
+            wake: format!("{lock}:wake"),
+            lock,
+        }
+    }
+}
 
 /// A script and the hash by which the server knows it.
 pub(super) struct Text {

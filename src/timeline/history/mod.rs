@@ -198,6 +198,7 @@ fn blind(plan: &Plan) -> Plan {
     plan.class = Class::Correctness;
     plan.lock.flaw = None;
     plan.required_checks = Vec::new();
+    plan.optional_checks = Vec::new();
     plan.limit = None;
     plan.control = None;
     plan

@@ -12,6 +12,9 @@ if value then
 end
 -- Minted before the lock is set: an error here leaves no lock behind.
 local fencing = redis.call('INCR', KEYS[2])
+if fencing and fencing >= 9007199254740992 then
+  return redis.error_reply('ERR fencing tokens are used up: numbers end at 2^53')
+end
 -- '%.0f': Lua would write a large number as 1e+14.
 local written = fencing and string.format('%.0f', fencing) or ''
 redis.call('SET', KEYS[1], ARGV[1] .. ':' .. written, 'PX', ARGV[2])

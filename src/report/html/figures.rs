@@ -1,0 +1,67 @@
+//! Pictures on the page: inline SVG, once wide and once for phones, the style sheet shows one.
+
+use super::links::Links;
+use crate::report::charts::{ALL, paint_svg, swimlane};
+use crate::report::model::{ArmModel, Model};
+use maud::{Markup, html};
+
+pub fn timeline(model: &Model, links: &Links) -> Markup {
+    html! {
+        section id="picture" {
+            h2 { "What happened" }
+            p.lead { "Time runs from left to right. Rest on a mark for its story; follow it to its event." }
+            @if let Some(main) = model.main() { (both(main, links, false)) }
+        }
+    }
+}
+
+/// A control's picture, without the legend.
+pub fn small(arm: &ArmModel, links: &Links) -> Markup {
+    both(arm, links, true)
+}
+
+fn both(arm: &ArmModel, links: &Links, plain: bool) -> Markup {
+    let href = |seq| links.href(arm, seq);
+    let draw = |narrow| {
+        swimlane::draw(
+            &arm.scene,
+            &swimlane::Options {
+                narrow,
+                plain,
+                heading: None,
+            },
+        )
+    };
+    html! {
+        figure {
+            (paint_svg::inline(&draw(false), "wide", &href))
+            (paint_svg::inline(&draw(true), "narrow", &href))
+        }
+    }
+}
+
+pub fn charts(model: &Model, links: &Links) -> Markup {
+    let Some(main) = model.main() else {
+        return html! {};
+    };
+    let drawn: Vec<_> = ALL
+        .iter()
+        .filter_map(|chart| Some((chart, (chart.draw)(&main.scene)?)))
+        .collect();
+    let href = |seq| links.href(main, seq);
+    html! {
+        @if !drawn.is_empty() {
+            section id="charts" {
+                h2 { "Numbers behind it" }
+                div.charts {
+                    @for (chart, picture) in &drawn {
+                        figure {
+                            figcaption { b { (chart.title) } " " (chart.reads) }
+                            (paint_svg::inline(picture, "chart", &href))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
