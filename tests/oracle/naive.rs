@@ -139,18 +139,20 @@ fn update_lost(world: &World) -> bool {
         })
 }
 
-/// A refused write of one who alone was entitled.
+/// A refused write of one who was entitled, while nobody else can have been.
 fn wronged(world: &World) -> bool {
     world.writes.iter().any(|write| {
-        let holds = |grant: &Truth| {
-            let (from, to) = entitled(grant);
-            from < write.at && write.at < to
-        };
         let grant = &world.grants[write.grant];
+        let (from, to) = entitled(grant);
+        let may_hold = |other: &&Truth| {
+            let (from, to) = entitled(other);
+            from <= write.at + EPSILON && write.at <= to + EPSILON
+        };
         !write.accepted
             && write.fencing == grant.held.fencing
-            && holds(grant)
-            && world.grants.iter().filter(|other| holds(other)).count() == 1
+            && from + EPSILON < write.at
+            && write.at + EPSILON < to
+            && world.grants.iter().filter(may_hold).count() == 1
     })
 }
 
