@@ -1,7 +1,7 @@
 //! `lockdrill` shows, on a record that anyone can check, whether a distributed lock and the work
 //! it protects survive pauses, partitions, crashes and failover.
 //!
-//! Layers, lower never names higher (`tests/tidy.rs` enforces it):
+//! Layers, lower never names higher (`tests/tidy` enforces it):
 //!
 //! 1. base: [`ids`] [`clock`] [`rng`] [`problem`] [`exit`]
 //! 2. [`lock`] the lock core, usable on its own; [`store`] the protected stores

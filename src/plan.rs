@@ -39,8 +39,10 @@ pub struct Plan {
     pub faults: Vec<FaultPlan>,
     /// Preconditions that the record must show, or the arm is inconclusive.
     pub evidence: Vec<Evidence>,
-    /// Checks whose `unknown` or vacuous outcome makes the arm inconclusive.
+    /// Checks that must be put to the test: a vacuous one makes the arm inconclusive.
     pub required_checks: Vec<String>,
+    /// Checks whose `unknown` outcome does not make the arm inconclusive; any other's does.
+    pub optional_checks: Vec<String>,
     /// What this design cannot hold, said beforehand.
     pub limit: Option<Limit>,
     /// For a control arm: what was removed and what must go red.
@@ -159,6 +161,11 @@ pub enum StepAction {
 }
 
 impl StepAction {
+    /// Whether the step can end in a grant.
+    pub const fn takes_lock(&self) -> bool {
+        matches!(self, StepAction::Acquire | StepAction::Enter { .. })
+    }
+
     /// The word that starts the step in a script.
     pub const fn verb(&self) -> &'static str {
         match self {

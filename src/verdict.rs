@@ -1,7 +1,25 @@
 //! From findings to an answer: of an arm, of a drill, of the whole command.
+//!
+//! A violation decides whatever else is missing; a `holds` counts only with the evidence. A control
+//! is answered as if it stood alone (red = `fail`), and whether it went red *for its reason* is told
+//! beside it: a control that did not makes its drill prove nothing.
+//!
+//! `records_agree` is no property of a lock: its violation is our own defect and ends in no verdict
+//! but `inconclusive`, with the defect named and exit code 70.
 
 use crate::checks::Finding;
+use crate::exit::Exit;
 use serde::{Deserialize, Serialize};
+
+mod arm;
+mod dir;
+mod drill;
+mod protection;
+
+pub use arm::{judge_arm, judge_history};
+pub use dir::{NotRun, RunDirError, judge_arm_dir, judge_run_dir};
+pub use drill::judge_drill;
+pub use protection::protection;
 
 /// Did the experiment show what it set out to show?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,4 +105,79 @@ pub struct Summary {
     pub verdict: Verdict,
     /// One entry an execution.
     pub drills: Vec<DrillResult>,
+}
+
+impl Verdict {
+    /// The worse of two: fail, then inconclusive, then limit, then pass.
+    #[must_use]
+    pub const fn worst(self, other: Verdict) -> Verdict {
+        if other.badness() > self.badness() {
+            other
+        } else {
+            self
+        }
+    }
+
+    const fn badness(self) -> u8 {
+        match self {
+            Verdict::Pass => 0,
+            Verdict::Limit => 1,
+            Verdict::Inconclusive => 2,
+            Verdict::Fail => 3,
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Verdict::Pass => "PASS",
+            Verdict::Limit => "LIMIT",
+            Verdict::Fail => "FAIL",
+            Verdict::Inconclusive => "INCONCLUSIVE",
+        })
+    }
+}
+
+impl std::fmt::Display for Protection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Protection::Kept => "kept",
+            Protection::KeptByFencing => "kept by fencing",
+            Protection::Lost => "lost",
+            Protection::NotTested => "not tested",
+        })
+    }
+}
+
+impl DrillResult {
+    /// Our own defect, if one of the arms shows one.
+    pub fn defect(&self) -> Option<&str> {
+        self.arms.iter().find_map(|arm| arm.defect.as_deref())
+    }
+}
+
+impl Summary {
+    /// The summary of these drills; of none, inconclusive.
+    pub fn of(drills: Vec<DrillResult>) -> Summary {
+        let worst = drills.iter().map(|drill| drill.verdict);
+        Summary {
+            verdict: worst
+                .reduce(Verdict::worst)
+                .unwrap_or(Verdict::Inconclusive),
+            drills,
+        }
+    }
+}
+
+/// The exit code that a summary asks for: 70 for our own defect, else by the worst verdict.
+pub fn exit_of(summary: &Summary) -> Exit {
+    if summary.drills.iter().any(|drill| drill.defect().is_some()) {
+        return Exit::Bug;
+    }
+    match summary.verdict {
+        Verdict::Pass | Verdict::Limit => Exit::Ok,
+        Verdict::Fail => Exit::Fail,
+        Verdict::Inconclusive => Exit::Inconclusive,
+    }
 }

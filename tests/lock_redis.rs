@@ -1,14 +1,7 @@
 //! What the Redis back end leaves on a real server, and how it waits there.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/redis_lab.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_lab;
-    #[path = "../support/redis_server.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::ids::{OwnerDigest, OwnerToken};
 use lockdrill::lock::backends::{self, ConnectSpec};

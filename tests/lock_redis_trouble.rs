@@ -2,20 +2,7 @@
 //! unknown), and what it recovers from.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod place;
-    #[path = "../support/proxy.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod proxy;
-    #[path = "../support/redis_lab.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_lab;
-    #[path = "../support/redis_server.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, EnterError, LockError, LockOptions, LostReason, Release, Renewal};

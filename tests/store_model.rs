@@ -1,5 +1,6 @@
 //! Any sequence of attempts against the store, compared with the rule written down a second time
 //! in the plainest way. The model shares no code with the store.
+#![allow(clippy::unwrap_used)]
 
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{Attempt, Fence, ProtectedStore, StoreAnswer, StoreSpec, sqlite};

@@ -1,5 +1,6 @@
 //! Several real processes write to one store at once: the log has no gaps, the accepted writes
 //! form one chain, and the mark only rises.
+#![allow(clippy::unwrap_used)]
 
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{self, Attempt, Fence, Logged, ProtectedStore, StoreAnswer, StoreSpec};
@@ -31,8 +32,11 @@ fn writer_process() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
-    let (writer, location) = role.split_once(' ').unwrap();
+    let [writer, writers, location] = role.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+        panic!("{role}");
+    };
     let mut store = (store::find("sqlite").unwrap().open)(&spec(location)).unwrap();
+    wait_for_all(location, writer, writers.parse().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
@@ -68,18 +72,18 @@ async fn write_all(store: &mut dyn ProtectedStore, writer: u64, somebody_lost: &
 }
 
 /// Waits until every writer has opened the store.
-fn wait_for_all(location: &str, writer: &str) {
+fn wait_for_all(location: &str, writer: &str, writers: u64) {
     std::fs::write(format!("{location}.ready.{writer}"), "").unwrap();
     let ready = |w: u64| std::fs::exists(format!("{location}.ready.{w}")).unwrap();
-    while !(0..PROCESSES).all(ready) {
+    while !(0..writers).all(ready) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
-fn start_writer(writer: u64, location: &str) -> Child {
+fn start_writer(writer: u64, writers: u64, location: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "writer_process", "--nocapture"])
-        .env(ROLE, format!("{writer} {location}"))
+        .env(ROLE, format!("{writer} {writers} {location}"))
         .stdout(Stdio::null())
         .spawn()
         .unwrap()
@@ -90,7 +94,9 @@ fn many_processes_write_at_once() {
     let dir = TempDir::new().unwrap();
     let location = dir.path().join("store.db").display().to_string();
     let mut store = (store::find("sqlite").unwrap().create)(&spec(&location)).unwrap();
-    let writers: Vec<Child> = (0..PROCESSES).map(|w| start_writer(w, &location)).collect();
+    let writers: Vec<Child> = (0..PROCESSES)
+        .map(|w| start_writer(w, PROCESSES, &location))
+        .collect();
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
     }
@@ -143,4 +149,30 @@ fn assert_one_chain(log: &[Logged]) {
             highest = line.attempt.fencing;
         }
     }
+}
+
+/// A lone writer meets nobody and writes on and on; each is killed in the middle of it.
+#[test]
+fn a_killed_writer_leaves_no_gap_and_blocks_nobody() {
+    let dir = TempDir::new().unwrap();
+    let location = dir.path().join("store.db").display().to_string();
+    let mut store = (store::find("sqlite").unwrap().create)(&spec(&location)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let mut lines = 0;
+    for _ in 0..8 {
+        let mut writer = start_writer(0, 1, &location);
+        let enough = lines + 20;
+        while lines < enough {
+            assert!(writer.try_wait().unwrap().is_none(), "ended by itself");
+            lines = runtime.block_on(store.log()).unwrap().len();
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        lines = runtime.block_on(store.log()).unwrap().len();
+    }
+    let log = runtime.block_on(store.log()).unwrap();
+    assert!(log.iter().zip(1..).all(|(line, n)| line.n == n), "no gaps");
+    assert_one_chain(&log);
 }

@@ -1,5 +1,6 @@
 //! The SQLite store as a manual: what each fence does, where a writer may be stopped, and what
 //! is answered when something is in the way.
+#![allow(clippy::unwrap_used)]
 
 use lockdrill::clock::monotonic_ns;
 use lockdrill::ids::{FencingToken, GrantId};

@@ -1,6 +1,33 @@
-//! What is judged: one property a file, each a pure function of the history.
+//! What is judged: one property a file, each a pure, near-linear function of the history.
+//!
+//! A finding is a statement about the record that a hostile reader can verify by hand. Times
+//! closer than the history's ε are concurrent and prove nothing; `seq` is never evidence of order.
+//! A violation needs a proof; what cannot be told is `unknown`; what nothing could have violated
+//! `holds` vacuously and says so.
+//!
+//! How to add one: a file with a unit struct that implements [`Check`], and its line in [`ALL`].
 
+use crate::timeline::history::History;
 use serde::{Deserialize, Serialize};
+
+pub mod effects_once;
+pub mod evidence;
+pub mod fencing_rises;
+pub mod honest_belief;
+pub mod loss_noticed;
+pub mod no_false_loss;
+pub mod no_leftovers;
+pub mod no_lost_update;
+pub mod no_stale_write;
+pub mod outcome_honesty;
+pub mod owner_only;
+pub mod records_agree;
+pub mod recovers;
+pub mod retry_budget;
+pub mod rightful_served;
+pub mod say;
+pub mod single_holder;
+pub mod stops_after_loss;
 
 /// What a check found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,7 +66,110 @@ pub trait Check: Sync {
 
     /// The property in one sentence, for `list checks` and reports.
     fn claim(&self) -> &'static str;
+
+    /// Judges one record.
+    fn judge(&self, history: &History) -> Finding;
 }
 
+/// Name of the check that gates every `holds`.
+pub const EVIDENCE: &str = "evidence";
+
+/// Name of the check whose violation is our own defect.
+pub const RECORDS_AGREE: &str = "records_agree";
+
 /// Every check, in the order of reports.
-pub const ALL: &[&dyn Check] = &[];
+pub const ALL: &[&dyn Check] = &[
+    &evidence::EvidenceHolds,
+    &records_agree::RecordsAgree,
+    &single_holder::SingleHolder,
+    &honest_belief::HonestBelief,
+    &fencing_rises::FencingRises,
+    &no_stale_write::NoStaleWrite,
+    &owner_only::OwnerOnly,
+    &recovers::Recovers,
+    &stops_after_loss::StopsAfterLoss,
+    &no_lost_update::NoLostUpdate,
+    &effects_once::EffectsOnce,
+    &rightful_served::RightfulServed,
+    &outcome_honesty::OutcomeHonesty,
+    &loss_noticed::LossNoticed,
+    &no_false_loss::NoFalseLoss,
+    &retry_budget::RetryBudget,
+    &no_leftovers::NoLeftovers,
+];
+
+/// The check of this name.
+pub fn find(name: &str) -> Option<&'static dyn Check> {
+    ALL.iter().copied().find(|check| check.name() == name)
+}
+
+/// Every finding on one record, in the order of [`ALL`].
+pub fn judge_all(history: &History) -> Vec<Finding> {
+    ALL.iter().map(|check| check.judge(history)).collect()
+}
+
+impl Finding {
+    fn new(check: &dyn Check, outcome: Outcome, why: impl Into<String>) -> Finding {
+        Finding {
+            check: check.name().to_owned(),
+            outcome,
+            why: why.into(),
+            events: Vec::new(),
+            by: Vec::new(),
+            vacuous: false,
+        }
+    }
+
+    /// The property held.
+    pub fn holds(check: &dyn Check, why: impl Into<String>) -> Finding {
+        Finding::new(check, Outcome::Holds, why)
+    }
+
+    /// It held because nothing could have violated it.
+    pub fn vacuous(check: &dyn Check, why: impl Into<String>) -> Finding {
+        Finding {
+            vacuous: true,
+            ..Finding::new(check, Outcome::Holds, why)
+        }
+    }
+
+    /// It was violated.
+    pub fn violated(check: &dyn Check, why: impl Into<String>) -> Finding {
+        Finding::new(check, Outcome::Violated, why)
+    }
+
+    /// The record cannot tell.
+    pub fn unknown(check: &dyn Check, why: impl Into<String>) -> Finding {
+        Finding::new(check, Outcome::Unknown, why)
+    }
+
+    /// The lines that it rests on; sorted, each once.
+    #[must_use]
+    pub fn resting_on(mut self, events: impl IntoIterator<Item = u64>) -> Finding {
+        self.events.extend(events);
+        self.events.sort_unstable();
+        self.events.dedup();
+        self
+    }
+
+    /// Workers that are its witnesses, the most telling first; faults that hit one of them follow.
+    #[must_use]
+    pub fn witnessed_by(
+        mut self,
+        history: &History,
+        workers: impl IntoIterator<Item = usize>,
+    ) -> Finding {
+        let workers: Vec<usize> = workers.into_iter().collect();
+        let names = workers.iter().map(|worker| history.worker_name(*worker));
+        let faults = history.faults.iter().filter(|window| {
+            !window.onsets.is_empty()
+                && window.worker.is_none_or(|worker| workers.contains(&worker))
+        });
+        for name in names.chain(faults.map(|window| window.fault.as_str())) {
+            if !self.by.iter().any(|known| known == name) {
+                self.by.push(name.to_owned());
+            }
+        }
+        self
+    }
+}

@@ -1,6 +1,5 @@
 //! The command line: one file a subcommand, no logic of its own.
 
-use crate::exit::Exit;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

@@ -2,6 +2,14 @@
 
 pub mod action;
 pub mod error;
+pub mod guard;
+pub mod isolation;
+pub mod ledger;
 pub mod look;
+pub mod machine;
+pub mod process;
+pub mod procfs;
 pub mod redis;
+pub mod root;
 pub mod stop;
+pub mod sweep;

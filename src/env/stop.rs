@@ -66,8 +66,8 @@ pub struct Continued {
     pub threads: Vec<ThreadLook>,
 }
 
-/// SIGCONT to the group; returns when it has been seen to run: no thread is stopped, and each
-/// process has used processor time since `stopped`, or is gone.
+/// SIGCONT to the group; returns when it has been seen to run: no thread is stopped any more, and
+/// of each process that stood still some thread has used processor time since, or has ended.
 ///
 /// # Errors
 /// When the signal cannot be sent or /proc cannot be read.
@@ -89,12 +89,40 @@ pub fn continue_group(pgid: i32, stopped: &[ThreadLook]) -> io::Result<Continued
 }
 
 fn runs_again(before: &[ThreadLook], now: &[ThreadLook]) -> bool {
-    let run = |threads: &[ThreadLook], pid: i32| -> Option<u64> {
-        let of_pid = threads.iter().filter(|look| look.pid == pid);
-        of_pid.map(|look| look.run_ns).reduce(u64::saturating_add)
-    };
-    now.iter().all(|look| look.state != 'T')
-        && before
+    // A thread that is not there any more has run: a stopped one cannot end (but by SIGKILL).
+    let has_run = |then: &ThreadLook| {
+        let same = now
             .iter()
-            .all(|look| run(now, look.pid).is_none_or(|now| Some(now) > run(before, look.pid)))
+            .find(|look| (look.pid, look.tid) == (then.pid, then.tid));
+        same.is_none_or(|now| now.run_ns > then.run_ns || matches!(now.state, 'Z' | 'X'))
+    };
+    let some_ran = |pid: i32| before.iter().filter(|look| look.pid == pid).any(has_run);
+    now.iter().all(|look| look.state != 'T') && before.iter().all(|look| some_ran(look.pid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(tid: i32, state: char, run_ns: u64) -> ThreadLook {
+        ThreadLook {
+            pid: 1,
+            start_ticks: 0,
+            tid,
+            state,
+            run_ns,
+            switches: 0,
+        }
+    }
+
+    #[test]
+    fn a_process_runs_again_when_one_of_its_threads_has() {
+        let before = [look(1, 'T', 5), look(2, 'T', 9)];
+        assert!(!runs_again(&before, &before), "it still stands");
+        assert!(!runs_again(&before, &[look(1, 'S', 5), look(2, 'S', 9)]));
+        assert!(!runs_again(&before, &[look(1, 'T', 5), look(2, 'S', 10)]));
+        assert!(runs_again(&before, &[look(1, 'S', 5), look(2, 'R', 10)]));
+        assert!(runs_again(&before, &[look(1, 'S', 5)]), "thread 2 ended");
+        assert!(runs_again(&before, &[]), "the process ended");
+    }
 }

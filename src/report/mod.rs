@@ -1,1 +1,110 @@
-//! report
+//! A run directory to a page that a stranger understands, and to files that machines read.
+//!
+//! Data first, drawing second: [`model::Model`] holds all that is drawn; every writer is a
+//! function of it. One writer that fails does not stop the others, and no writer changes what
+//! was judged.
+//!
+//! How to add a writer: a file with a type that implements [`Writer`], and its line in
+//! [`WRITERS`].
+
+use crate::verdict::DrillResult;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+pub mod bound;
+pub mod charts;
+pub mod describe;
+pub mod error;
+pub mod html;
+mod index;
+pub mod junit;
+pub mod model;
+mod picture_files;
+pub mod record;
+mod results;
+mod runs;
+pub mod scene;
+pub mod sentence;
+pub mod signals;
+pub mod story;
+pub mod words;
+
+pub use error::ReportError;
+use model::Model;
+
+/// One file of a report.
+pub trait Writer: Sync {
+    /// What it writes, for messages: a file name.
+    fn name(&self) -> &'static str;
+
+    /// Writes it and returns where; `None` if it does not apply to this run directory.
+    ///
+    /// # Errors
+    /// When it cannot be drawn or written. The other writers go on.
+    fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError>;
+}
+
+/// Every writer, in the order in which they write. The index comes last: it reads the others.
+pub const WRITERS: &[&dyn Writer] = &[
+    &results::Results,
+    &html::Html,
+    &picture_files::Svg,
+    &picture_files::Png,
+    &junit::Junit,
+    &index::Index,
+];
+
+/// What was written, and what was not.
+#[derive(Debug)]
+pub struct Written {
+    /// The page to open.
+    pub page: PathBuf,
+    /// Every file that was written.
+    pub files: Vec<PathBuf>,
+    /// Every writer that failed, with its reason.
+    pub failed: Vec<(&'static str, ReportError)>,
+}
+
+/// Writes every file of a report into its run directory, and the index of all runs above it.
+///
+/// # Errors
+/// When the run directory cannot be read at all. A writer that fails is in [`Written::failed`].
+pub fn write_all(run_dir: &Path, result: &DrillResult) -> Result<Written, ReportError> {
+    let model = Model::read(run_dir, result)?;
+    let mut written = Written {
+        page: run_dir.join(html::FILE),
+        files: Vec::new(),
+        failed: Vec::new(),
+    };
+    for writer in WRITERS {
+        match guarded(*writer, &model) {
+            Ok(Some(file)) => written.files.push(file),
+            Ok(None) => {}
+            Err(error) => written.failed.push((writer.name(), error)),
+        }
+    }
+    Ok(written)
+}
+
+/// Draws the report of a recorded run again from its own `results.json`.
+///
+/// # Errors
+/// When the directory holds no readable result.
+pub fn redraw(run_dir: &Path) -> Result<Written, ReportError> {
+    write_all(run_dir, &results::read(run_dir)?)
+}
+
+/// A drawing library may panic on data that nobody foresaw; a picture must not cost the verdict.
+fn guarded(writer: &dyn Writer, model: &Model) -> Result<Option<PathBuf>, ReportError> {
+    catch_unwind(AssertUnwindSafe(|| writer.write(model)))
+        .unwrap_or_else(|_| Err(ReportError::draw(writer.name(), "the writer panicked")))
+}
+
+/// Puts a file in place in one step, so that a reader never sees half of it.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let half = path.with_file_name(format!(".{name}.{}.half", std::process::id()));
+    fs::write(&half, bytes).map_err(ReportError::write(&half))?;
+    fs::rename(&half, path).map_err(ReportError::write(path))
+}

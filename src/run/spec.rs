@@ -1,5 +1,6 @@
 //! What the conductor tells the director of one arm.
 
+use crate::env::isolation::Mode;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -13,8 +14,8 @@ pub struct ArmSpec {
     pub work_dir: PathBuf,
     /// Name of the run.
     pub run: String,
-    /// `namespace` or `guard`.
-    pub isolation: String,
+    /// How the arm is kept apart.
+    pub isolation: Mode,
     /// The redis-server program.
     pub redis: PathBuf,
     /// The program that is started as a worker: lockdrill itself.

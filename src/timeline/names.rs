@@ -245,9 +245,11 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
             format!("{}.started", worker.name),
             format!("{}.exited", worker.name),
         ]);
-        for (at, step) in worker.script.iter().enumerate() {
+        let mut grants = 0;
+        for step in &worker.script {
+            grants += usize::from(step.action.takes_lock());
             names.insert(format!("{}.{}.before", worker.name, step.name));
-            names.extend(yields(&worker.name, step, grants(&worker.script[..=at])));
+            names.extend(yields(&worker.name, step, grants));
         }
     }
     for fault in faults {
@@ -259,22 +261,14 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
     names
 }
 
-/// How many grants a script can have been told of at most.
-pub fn grants(script: &[Step]) -> usize {
-    script
-        .iter()
-        .filter(|step| matches!(step.action, StepAction::Acquire | StepAction::Enter { .. }))
-        .count()
-}
-
-/// What a step may satisfy from its beginning on, its `before` point aside. `nth_grant` is the
-/// number of grants that the script can have been told of by its end.
-pub fn yields(worker: &str, step: &Step, nth_grant: usize) -> Vec<String> {
+/// What a step may satisfy from its beginning on, its `before` point aside. `grants` is the
+/// number of grants that the script can have been told of by the end of the step.
+pub fn yields(worker: &str, step: &Step, grants: usize) -> Vec<String> {
     let mut names = vec![format!("{worker}.{}.after", step.name)];
     match &step.action {
         StepAction::Acquire | StepAction::Enter { .. } => names.extend([
             format!("{worker}.acquired"),
-            format!("{worker}.acquired.{nth_grant}"),
+            format!("{worker}.acquired.{grants}"),
             format!("{worker}.lost"),
         ]),
         StepAction::Write => names.extend([

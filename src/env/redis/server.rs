@@ -5,7 +5,8 @@ use std::path::Path;
 
 /// Arguments for a fresh, empty, standalone server that keeps nothing on disk.
 ///
-/// `hz 100` keeps active expiry prompt; `repl-diskless-sync no` lets the observer's SYNC be
+/// `hz 100` keeps active expiry prompt; `shutdown-timeout 0` because a server that ends would
+/// otherwise wait ten seconds for the observer, which never acknowledges; `repl-diskless-sync no` lets the observer's SYNC be
 /// answered at once with a file of known length.
 pub fn standalone_args(address: SocketAddr, folder: &Path) -> Vec<String> {
     let port = address.port().to_string();
@@ -19,6 +20,7 @@ pub fn standalone_args(address: SocketAddr, folder: &Path) -> Vec<String> {
         ("--appendonly", "no"),
         ("--protected-mode", "no"),
         ("--hz", "100"),
+        ("--shutdown-timeout", "0"),
         ("--repl-diskless-sync", "no"),
         ("--daemonize", "no"),
     ]

@@ -100,31 +100,33 @@ impl<'a> Index<'a> {
             .filter(|i| self.operations[*i].told() != Told::NotDone)
     }
 
-    /// Who moved a key's deadline, at a time known within bounds.
-    pub(super) fn renewed_by(&self, holder: Option<&GrantId>, at: Bounds) -> Author {
+    /// Who moved a key's deadline, at a time known within bounds. A renewal explains one effect.
+    pub(super) fn renewed_by(
+        &self,
+        holder: Option<&GrantId>,
+        at: Bounds,
+        explained: &dyn Fn(usize) -> bool,
+    ) -> Author {
         let (own, foreign): (Vec<usize>, Vec<usize>) = self
             .under_way(&self.renewals, at)
             .into_iter()
             .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
-        let told = |set: &[usize], told: Told| -> Vec<usize> {
+        let fresh = |set: &[usize], told: Told| -> Vec<usize> {
             let mut set = set.to_vec();
-            set.retain(|i| self.operations[*i].told() == told);
+            set.retain(|i| self.operations[*i].told() == told && !explained(*i));
             set
         };
-        let (own_done, own_open) = (told(&own, Told::Done), told(&own, Told::Open));
-        let (done, open) = (told(&foreign, Told::Done), told(&foreign, Told::Open));
-        let mine = own_done.first().or(own_open.first()).copied();
-        if let (Some(mine), true) = (mine, done.is_empty()) {
-            return Author::Own(Some(mine));
+        let (own_done, own_open) = (fresh(&own, Told::Done), fresh(&own, Told::Open));
+        let (done, open) = (fresh(&foreign, Told::Done), fresh(&foreign, Told::Open));
+        if done.is_empty() && (!own_done.is_empty() || open.is_empty()) {
+            let mine = own_done.first().or(own_open.first()).or(own.first());
+            return Author::Own(mine.copied());
         }
         let suspects = if done.is_empty() { open } else { done };
-        if own.is_empty() && !suspects.is_empty() {
+        if own_done.is_empty() && own_open.is_empty() {
             return Author::Foreign(suspects);
         }
-        if suspects.is_empty() {
-            return Author::Own(own.first().copied());
-        }
-        Author::Unclear([own, suspects].concat())
+        Author::Unclear([own_done, own_open, suspects].concat())
     }
 
     /// Releases of other grants that may have deleted a key between two times; the most likely

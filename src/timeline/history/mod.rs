@@ -11,6 +11,7 @@ use crate::plan::{Class, Plan};
 use crate::timeline::event::Line;
 use std::collections::{BTreeMap, HashMap};
 
+pub mod actors;
 mod attribute;
 pub mod clock_map;
 mod collect;
@@ -22,13 +23,13 @@ pub mod seen;
 mod sequence;
 pub mod time;
 
+pub use actors::{ChildSignal, Exited, FaultWindow, Healed, Life, Look, Onset, Worker};
 pub use clock_map::ClockMap;
 pub use collect::Collector;
 pub use grant::{Author, Cause, Extension, Grant, KeyEnd};
 pub use operation::{Operation, Returned, Told};
 pub use seen::{
-    ChildSignal, Exited, FaultWindow, FinalKey, FinalValue, Gap, Healed, Impatience, Life, Look,
-    Loss, Observer, Onset, PointSeen, Stall, StoreAttempt, Worker,
+    FinalKey, FinalValue, Gap, Impatience, Loss, Observer, PointSeen, Stall, StoreAttempt,
 };
 pub use time::{Bounds, NEVER, Span, ms};
 
@@ -130,7 +131,15 @@ impl History {
             .and_then(|index| self.grants.get(*index))
     }
 
-    /// Index into `faults` by name.
+    /// How long the host kept the lab from running within a span, ns.
+    pub fn stalled_in(&self, span: Span) -> u64 {
+        let stalls = self.stalls.iter();
+        stalls.fold(0, |sum: u64, stall| {
+            sum.saturating_add(stall.span.overlap(span))
+        })
+    }
+
+    /// The fault of this name.
     pub fn fault(&self, name: &str) -> Option<&FaultWindow> {
         self.faults.iter().find(|window| window.fault == name)
     }
@@ -189,6 +198,7 @@ fn blind(plan: &Plan) -> Plan {
     plan.class = Class::Correctness;
     plan.lock.flaw = None;
     plan.required_checks = Vec::new();
+    plan.optional_checks = Vec::new();
     plan.limit = None;
     plan.control = None;
     plan

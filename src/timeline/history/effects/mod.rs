@@ -17,6 +17,9 @@ use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Answer, Change};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+mod ends;
+mod entitlement;
+
 /// Reads all effects into `history.grants`.
 pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) {
     effects.sort_by(|a, b| (&a.server, a.pos, a.seq).cmp(&(&b.server, b.pos, b.seq)));
@@ -30,6 +33,7 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         grants: Vec::new(),
         held: HashMap::new(),
         explained: HashSet::new(),
+        either: HashMap::new(),
         server: String::new(),
         floor: 0,
     };
@@ -105,6 +109,9 @@ struct Book<'a> {
     held: HashMap<String, (usize, Option<Bounds>)>,
     /// Operations that have caused an effect already.
     explained: HashSet<usize>,
+    /// Releases that ended their own key, or found it just expired: → that grant. Either is
+    /// possible until an effect turns up that nothing else can have caused.
+    either: HashMap<usize, usize>,
     server: String,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
@@ -226,30 +233,6 @@ impl Book<'_> {
         });
     }
 
-    /// A key that was still held is set anew.
-    fn displace(&mut self, effect: &RawEffect, at: Bounds, attempt: Option<usize>) {
-        let Some((holder, until)) = self.held.remove(&effect.key) else {
-            return;
-        };
-        let expired = until.is_some_and(|until| at.latest >= until.earliest);
-        let (seq, pos) = (effect.seq, effect.pos);
-        self.grants[holder].end = if expired {
-            KeyEnd::Expired {
-                seq,
-                pos,
-                seen: effect.at,
-            }
-        } else {
-            let cause = Cause::Overwrite(attempt.into_iter().collect());
-            KeyEnd::Taken {
-                seq,
-                pos,
-                at,
-                cause,
-            }
-        };
-    }
-
     fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
         let Some((holder, _)) = self.held.get(&effect.key).copied() else {
             return;
@@ -259,7 +242,12 @@ impl Book<'_> {
         self.floor = self.floor.max(at.earliest);
         let until = until_ms.map(|_| until);
         self.held.insert(effect.key.clone(), (holder, until));
-        let author = self.index.renewed_by(self.grants[holder].id.as_ref(), at);
+        let explained = |i: usize| self.explained.contains(&i);
+        let id = self.grants[holder].id.as_ref();
+        let author = self.index.renewed_by(id, at, &explained);
+        if let Author::Own(Some(operation)) = author {
+            self.explained.insert(operation);
+        }
         self.grants[holder].extensions.push(Extension {
             seq: effect.seq,
             pos: effect.pos,
@@ -267,120 +255,5 @@ impl Book<'_> {
             until,
             author,
         });
-    }
-
-    /// Release, expiry, or something else?
-    fn deleted(&mut self, effect: &RawEffect, holder: usize, until: Option<Bounds>) -> KeyEnd {
-        let grant = &self.grants[holder];
-        let (seq, pos) = (effect.seq, effect.pos);
-        let own = self
-            .index
-            .own_releases(grant.id.as_ref())
-            .filter(|i| self.operations[*i].invoked <= effect.at)
-            .max_by_key(|i| self.operations[*i].told() == super::Told::Done);
-        let within = Bounds::between(grant.granted.earliest, effect.at);
-        let passed = until.is_some_and(|until| effect.at >= until.earliest);
-        let suspects = || {
-            let explained = |i: usize| self.explained.contains(&i);
-            self.index
-                .foreign_releases(grant.id.as_ref(), within, &explained)
-        };
-        let certain = own.is_some_and(|i| self.operations[i].told() == super::Told::Done);
-        if let Some(operation) = own
-            && (certain || !passed)
-        {
-            if !certain {
-                let suspects = suspects();
-                if suspects
-                    .iter()
-                    .any(|i| self.operations[*i].told() == super::Told::Done)
-                {
-                    let cause = Cause::Unclear(suspects);
-                    return KeyEnd::Taken {
-                        seq,
-                        pos,
-                        at: within,
-                        cause,
-                    };
-                }
-            }
-            self.explained.insert(operation);
-            let invoked = self.operations[operation].invoked.max(within.earliest);
-            return KeyEnd::Released {
-                seq,
-                pos,
-                at: Bounds::between(invoked, effect.at),
-                operation,
-            };
-        }
-        if passed {
-            return KeyEnd::Expired {
-                seq,
-                pos,
-                seen: effect.at,
-            };
-        }
-        let suspects = suspects();
-        let cause = if !suspects.is_empty() {
-            self.explained.extend(&suspects);
-            Cause::BlindDelete(suspects)
-        } else if self.stepped(&effect.server, within) {
-            Cause::Clock
-        } else {
-            Cause::Unexplained
-        };
-        KeyEnd::Taken {
-            seq,
-            pos,
-            at: within,
-            cause,
-        }
-    }
-
-    fn stepped(&self, server: &str, within: Bounds) -> bool {
-        self.clocks.get(server).is_some_and(|clock| {
-            clock.steps().any(|(when, by)| {
-                by > 0 && when.earliest <= within.latest && when.latest >= within.earliest
-            })
-        })
-    }
-
-    /// Entitlements, once every key's end is known.
-    fn close(mut self) -> Vec<Grant> {
-        for grant in &mut self.grants {
-            let mut certain = grant.lease_ends;
-            let mut perhaps = grant.lease_ends;
-            for extension in &grant.extensions {
-                let Some(until) = extension.until else {
-                    continue;
-                };
-                match extension.author {
-                    Author::Own(_) => (certain, perhaps) = (until, until),
-                    Author::Unclear(_) => perhaps = perhaps.max(until),
-                    Author::Foreign(_) => {}
-                }
-            }
-            grant.lease_ends = Bounds {
-                earliest: certain.earliest.min(perhaps.earliest),
-                latest: certain.latest.max(perhaps.latest),
-            };
-            let released = self.index.own_releases(grant.id.as_ref()).next();
-            let released = released.map_or(NEVER, |i| self.operations[i].invoked);
-            let last = match &grant.end {
-                KeyEnd::Released { at, .. } => at.latest,
-                KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => NEVER,
-            };
-            let end = grant.lease_ends.earliest.min(released);
-            grant.definite = Span::new(grant.granted.latest, end);
-            grant.possible = Span {
-                from: grant.granted.earliest,
-                to: grant
-                    .lease_ends
-                    .latest
-                    .min(last)
-                    .max(grant.granted.earliest),
-            };
-        }
-        self.grants
     }
 }

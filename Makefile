@@ -1,0 +1,58 @@
+# The doors to lockdrill. One line a target; what they do is in scripts/ and in lockdrill itself.
+# make turns every failure into its own exit code 2; the line it prints last (`Error 3`) carries
+# lockdrill's. Where the code matters, run target/release/lockdrill itself.
+
+# Passed on to lockdrill or to cargo test: make drill-pause ARGS="--no-controls --json"
+ARGS ?=
+# How often soak and nightly run each drill, and which drills soak runs.
+N ?= 50
+DRILLS ?= --all
+
+LOCKDRILL = cargo run --release --locked --quiet --bin lockdrill --
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build drills test check bench doctor soak nightly clean clean-leftovers FORCE
+
+help: ## Show this help
+	@scripts/make-help
+
+setup: ## Install what is missing (Redis 7 program, C compiler); starts no service
+	@scripts/setup
+
+build: setup ## Build lockdrill in release mode
+	cargo build --release --locked
+
+drill-%: build FORCE ## Run experiments/NAME.toml with its controls: make drill-pause
+	@$(LOCKDRILL) run $* $(ARGS)
+
+drills: build ## Run every drill with its controls
+	@$(LOCKDRILL) run --all $(ARGS)
+
+test: setup ## Run all tests
+	cargo test --locked $(ARGS)
+
+check: setup ## Formatting, lints, tests, experiment files: what must pass before a commit
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo test --locked
+	cargo run --locked --quiet --bin lockdrill -- validate
+
+bench: setup ## Measure the lock core, the recorder and the checks
+	cargo bench --locked $(ARGS)
+
+doctor: build ## Say what this machine has and what it lacks
+	@$(LOCKDRILL) doctor $(ARGS)
+
+soak: build ## Run drills N times each: make soak N=500 DRILLS=pause
+	@$(LOCKDRILL) run $(DRILLS) --repeat $(N) $(ARGS)
+
+nightly: build ## Run every drill N times, seeded by the date, with JUnit
+	@$(LOCKDRILL) run --all --repeat $(N) --seed $$(date -u +%Y%m%d) --junit reports/nightly.xml $(ARGS)
+
+clean-leftovers: build ## Undo what a killed run left behind; never touches a live run
+	@$(LOCKDRILL) clean
+
+clean: ## Remove build output; reports stay
+	cargo clean
+
+FORCE:

@@ -1,0 +1,186 @@
+//! `evidence`: did what the plan announces really happen?
+//!
+//! It gates every `holds` and no `violated`, and is itself never violated: what is missing makes
+//! it `unknown`, with the fault and the missing part named. A fault whose effect is not proven at
+//! both ends did not happen; a run that broke off proves nothing.
+
+use super::say::secs;
+use super::{Check, Finding};
+use crate::env::action::Action;
+use crate::faults;
+use crate::plan::{FaultPlan, Target};
+use crate::timeline::history::{FaultWindow, History};
+
+mod clauses;
+mod parked;
+mod stop;
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct EvidenceHolds;
+
+/// What was proven and what is missing, with the lines that each rests on.
+#[derive(Debug, Default)]
+struct Proof {
+    shown: Vec<String>,
+    missing: Vec<String>,
+    events: Vec<u64>,
+}
+
+impl Proof {
+    fn lacks(&mut self, what: impl Into<String>) {
+        self.missing.push(what.into());
+    }
+
+    fn require(&mut self, is_so: bool, else_missing: impl FnOnce() -> String) {
+        if !is_so {
+            self.missing.push(else_missing());
+        }
+    }
+}
+
+impl Check for EvidenceHolds {
+    fn name(&self) -> &'static str {
+        super::EVIDENCE
+    }
+
+    fn claim(&self) -> &'static str {
+        "every fault of the plan is shown to have begun, bitten and ended, and every precondition \
+         is on the record"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let mut proof = Proof::default();
+        whole(history, &mut proof);
+        for (plan, window) in history.plan.faults.iter().zip(&history.faults) {
+            happened(history, plan, window, &mut proof);
+        }
+        for clause in &history.plan.evidence {
+            clauses::prove(history, clause, &mut proof);
+        }
+        let nothing = history.plan.faults.is_empty() && history.plan.evidence.is_empty();
+        let finding = match proof.missing.as_slice() {
+            [] if nothing => Finding::vacuous(self, "the plan has no fault and no precondition"),
+            [] => Finding::holds(self, proof.shown.join("; ")),
+            [one] => Finding::unknown(self, one.clone()),
+            [first, rest @ ..] => {
+                let why = format!(
+                    "{first}; and {} more missing: {}",
+                    rest.len(),
+                    rest.join("; ")
+                );
+                Finding::unknown(self, why)
+            }
+        };
+        finding.resting_on(proof.events)
+    }
+}
+
+/// The arm ran to its end, watched from before its first worker.
+fn whole(history: &History, proof: &mut Proof) {
+    match &history.end {
+        None => proof.lacks("the record breaks off: the arm did not end"),
+        Some((seq, _, reason)) if reason != "complete" => {
+            proof.events.push(*seq);
+            proof.lacks(format!("the arm did not run to its end: {reason}"));
+        }
+        Some(_) => {}
+    }
+    for impatience in &history.impatience {
+        proof.events.push(impatience.seq);
+        proof.lacks(format!(
+            "{} waited in vain for {}",
+            impatience.by, impatience.awaited
+        ));
+    }
+    let first = history.workers.iter().flat_map(|worker| &worker.lives);
+    let Some(first) = first.map(|life| life.started).min() else {
+        return;
+    };
+    for (server, observer) in &history.observers {
+        let synced = observer.synced.iter().map(|(_, at)| *at).min();
+        proof.require(synced.is_some_and(|at| at <= first), || {
+            format!("the observer of {server} was not in sync before the first worker started")
+        });
+    }
+}
+
+/// One fault: onset, effect and removal.
+fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let name = &plan.name;
+    if let Some((seq, why)) = &window.not_injected {
+        proof.events.push(*seq);
+        proof.lacks(format!("{name} was not injected: {why}"));
+        return;
+    }
+    let ([onset], [heal]) = (&*window.onsets, &*window.heals) else {
+        proof.lacks(match (window.onsets.len(), window.heals.len()) {
+            (0, _) => format!("{name} never began"),
+            (1, 0) => format!("{name} was never healed"),
+            _more => format!("{name} began or was healed more than once"),
+        });
+        return;
+    };
+    proof.events.extend([onset.seq, heal.seq]);
+    proof.require(
+        onset.began <= onset.effective && onset.effective <= heal.began,
+        || format!("{name} was healed before its effect was seen in full"),
+    );
+    proof.require(
+        heal.removed.is_some_and(|removed| heal.began <= removed),
+        || format!("{name}: its removal was not seen"),
+    );
+    proof.require(!["patience", "interrupt"].contains(&&*heal.cause), || {
+        format!(
+            "{name} was not healed by its own trigger but by {}",
+            heal.cause
+        )
+    });
+    let before = proof.missing.len();
+    aimed(history, plan, window, proof);
+    match faults::find(&plan.kind) {
+        Some(kind) if kind.onset.contains(&Action::StopGroup) => {
+            stop::prove(history, plan, window, proof);
+        }
+        Some(_) => {}
+        None => proof.lacks(format!("{name}: what shows a {} is not known", plan.kind)),
+    }
+    if proof.missing.len() == before {
+        let target = window
+            .worker
+            .map_or("", |worker| history.worker_name(worker));
+        proof.shown.push(format!(
+            "{name} ({} {target}) was in effect from {} to {}",
+            plan.kind,
+            secs(onset.effective),
+            secs(heal.began)
+        ));
+    }
+}
+
+/// It hit whom it was to hit.
+fn aimed(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let name = &plan.name;
+    let hit = window.worker.map(|worker| history.worker_name(worker));
+    match &plan.target {
+        Target::Worker(worker) => proof.require(hit == Some(worker), || {
+            format!("{name} did not hit {worker}")
+        }),
+        Target::Holder => {
+            let grant = window.grant.as_ref().and_then(|id| history.grant_of(id));
+            let began = window.onsets.first().map_or(0, |onset| onset.began);
+            let held = grant.is_some_and(|grant| {
+                grant.worker == window.worker
+                    && grant.definite.is_some_and(|span| span.contains(began))
+            });
+            proof.events.extend(grant.map(|grant| grant.seq));
+            proof.require(held, || {
+                let hit = hit.unwrap_or("nobody");
+                format!(
+                    "{name} hit {hit}, who did not certainly hold the lock at {}",
+                    secs(began)
+                )
+            });
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `fencing_rises`: each grant's fencing token is higher than that of every grant before it.
+//!
+//! *Before* means in the server's order, or in real time: one grant had been answered before the
+//! other was asked for. Two grants that overlap in time and share no server prove nothing.
+
+use super::say::{secs, whose};
+use super::{Check, Finding};
+use crate::ids::{FencingToken, GrantId};
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{History, Told};
+use std::collections::HashMap;
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct FencingRises;
+
+/// A grant as its worker was told of it.
+struct Answered<'a> {
+    grant: &'a GrantId,
+    fencing: FencingToken,
+    sent: u64,
+    answered: u64,
+    operation: usize,
+}
+
+impl Check for FencingRises {
+    fn name(&self) -> &'static str {
+        "fencing_rises"
+    }
+
+    fn claim(&self) -> &'static str {
+        "each grant's fencing token is higher than that of every grant before it"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        if let Some(violated) = self.by_server(history) {
+            return violated;
+        }
+        let answered = answered(history);
+        if let Some(violated) = self.by_real_time(history, &answered) {
+            return violated;
+        }
+        if let Some(gap) = history.observers.values().flat_map(|o| &o.gaps).next() {
+            let why = format!(
+                "grants may be missing: the observer lost its place ({})",
+                gap.why
+            );
+            return Finding::unknown(self, why).resting_on([gap.seq]);
+        }
+        let by_server = history
+            .grants
+            .iter()
+            .filter(|grant| grant.fencing.is_some())
+            .count();
+        let tokens = by_server.max(answered.len());
+        if tokens < 2 {
+            return Finding::vacuous(self, "fewer than two grants had a fencing token");
+        }
+        Finding::holds(
+            self,
+            format!("{tokens} fencing tokens, each higher than those before it"),
+        )
+    }
+}
+
+impl FencingRises {
+    /// In the server's order.
+    fn by_server(&self, history: &History) -> Option<Finding> {
+        let mut highest: HashMap<_, usize> = HashMap::new();
+        for (index, grant) in history.grants.iter().enumerate() {
+            let Some(fencing) = grant.fencing else {
+                continue;
+            };
+            let best = highest.entry((&grant.server, &grant.key)).or_insert(index);
+            let before = &history.grants[*best];
+            if before.fencing < Some(fencing) {
+                *best = index;
+                continue;
+            }
+            if *best == index || (before.id.is_some() && before.id == grant.id) {
+                continue;
+            }
+            let why = format!(
+                "{} was made at {}, after {} at {}: it is not higher",
+                whose(history, grant),
+                secs(grant.granted.middle()),
+                whose(history, before),
+                secs(before.granted.middle()),
+            );
+            let finding = Finding::violated(self, why).resting_on([before.seq, grant.seq]);
+            let workers = grant.worker.into_iter().chain(before.worker);
+            return Some(finding.witnessed_by(history, workers));
+        }
+        None
+    }
+
+    /// In real time, by what the workers were told.
+    fn by_real_time(&self, history: &History, answered: &[Answered<'_>]) -> Option<Finding> {
+        let mut by_answer: Vec<&Answered<'_>> = answered.iter().collect();
+        by_answer.sort_by_key(|one| (one.answered, one.operation));
+        let mut by_sent: Vec<&Answered<'_>> = answered.iter().collect();
+        by_sent.sort_by_key(|one| (one.sent, one.operation));
+        let mut ended = by_answer.into_iter().peekable();
+        let mut highest: Option<&Answered<'_>> = None;
+        // The highest of another attempt than `highest`: a resent command is not a second grant.
+        let mut other: Option<&Answered<'_>> = None;
+        for later in by_sent {
+            let clearly_before =
+                |one: &&Answered<'_>| one.answered.saturating_add(history.epsilon_ns) < later.sent;
+            while let Some(one) = ended.next_if(clearly_before) {
+                match highest {
+                    Some(best) if one.fencing <= best.fencing => {
+                        if one.grant != best.grant && other.is_none_or(|o| one.fencing > o.fencing)
+                        {
+                            other = Some(one);
+                        }
+                    }
+                    best => {
+                        if best.is_some_and(|best| best.grant != one.grant) {
+                            other = best;
+                        }
+                        highest = Some(one);
+                    }
+                }
+            }
+            let before = [highest, other].into_iter().flatten();
+            let before = before
+                .filter(|one| one.grant != later.grant && later.fencing <= one.fencing)
+                .max_by_key(|one| one.fencing);
+            if let Some(before) = before {
+                return Some(self.told_lower(history, before, later));
+            }
+        }
+        None
+    }
+
+    fn told_lower(&self, history: &History, before: &Answered, later: &Answered) -> Finding {
+        let operations = [later.operation, before.operation].map(|i| &history.operations[i]);
+        let [second, first] = operations.map(|operation| history.worker_name(operation.worker));
+        let why = format!(
+            "{second} asked at {} and was granted fencing token {}, after {first} had been granted \
+             {} at {}",
+            secs(later.sent),
+            later.fencing,
+            before.fencing,
+            secs(before.answered),
+        );
+        Finding::violated(self, why)
+            .resting_on(operations.iter().flat_map(|operation| operation.seqs()))
+            .witnessed_by(history, operations.map(|operation| operation.worker))
+    }
+}
+
+fn answered(history: &History) -> Vec<Answered<'_>> {
+    let told = history.operations.iter().enumerate();
+    told.filter_map(|(index, operation)| {
+        let Call::Attempt { grant, .. } = &operation.call else {
+            return None;
+        };
+        match (operation.told(), operation.answer()) {
+            (
+                Told::Done,
+                Some(Answer::Granted {
+                    fencing: Some(fencing),
+                    ..
+                }),
+            ) => Some(Answered {
+                grant,
+                fencing: *fencing,
+                sent: operation.invoked,
+                answered: operation.ended(),
+                operation: index,
+            }),
+            _other => None,
+        }
+    })
+    .collect()
+}

@@ -1,0 +1,211 @@
+//! `honest_belief`: nobody claims to hold after its own honest deadline.
+//!
+//! The deadline is when the last granted or renewed command was *sent*, plus the granted lease:
+//! all that the claimant can know. A claim counts from when it was asked: a process that is stopped
+//! inside the call is not a liar.
+
+use super::say::secs;
+use super::{Check, Finding};
+use crate::ids::GrantId;
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{History, Operation, Told, ms};
+use std::collections::HashMap;
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct HonestBelief;
+
+/// What a worker knows of one grant.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Knowledge {
+    lease_ms: Option<u64>,
+    /// (answered at, sent at, operation) of each confirmed grant or renewal, by answer.
+    confirmed: Vec<(u64, u64, usize)>,
+    /// `confirmed[..=i]`: the latest sent, with its operation.
+    best: Vec<(u64, usize)>,
+    /// When an attempt was sent whose answer is not known.
+    open: Option<u64>,
+    /// When an `acquire` or `enter` said that it was granted, for locks that record no attempts.
+    entered: Option<u64>,
+}
+
+impl Check for HonestBelief {
+    fn name(&self) -> &'static str {
+        "honest_belief"
+    }
+
+    fn claim(&self) -> &'static str {
+        "nobody claims to hold the lock later than its last confirmed request plus the granted lease"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let knowledge = knowledge(history);
+        let mut claims = 0;
+        let mut asked = 0;
+        for (index, operation) in history.operations.iter().enumerate() {
+            if matches!(operation.call, Call::Check { .. } | Call::Renew { .. }) {
+                asked += 1;
+            }
+            let Some(grant) = claimed(operation) else {
+                continue;
+            };
+            claims += 1;
+            let known = knowledge.get(grant);
+            let lease_ms = known.and_then(|known| known.lease_ms);
+            let lease_ms = lease_ms.unwrap_or(history.plan.lock.lease_ms);
+            let Some((sent, basis)) = known.and_then(|known| known.sent_before(index, operation))
+            else {
+                return self.groundless(history, operation);
+            };
+            let deadline = sent.saturating_add(ms(lease_ms));
+            if operation.invoked > deadline.saturating_add(history.epsilon_ns) {
+                return self.late(history, operation, (deadline, basis));
+            }
+        }
+        if asked == 0 {
+            return Finding::vacuous(
+                self,
+                "nobody was asked whether it holds, and nobody renewed",
+            );
+        }
+        let why = format!("{claims} claims to hold, none after the claimant's own deadline");
+        Finding::holds(self, why)
+    }
+}
+
+impl HonestBelief {
+    fn late(
+        &self,
+        history: &History,
+        claim: &Operation,
+        (deadline, basis): (u64, Option<usize>),
+    ) -> Finding {
+        let name = history.worker_name(claim.worker);
+        let why = format!(
+            "{name} said at {} that it holds, {} after its own deadline at {}",
+            secs(claim.invoked),
+            secs(claim.invoked - deadline),
+            secs(deadline),
+        );
+        let basis = basis.map(|i| &history.operations[i]);
+        Finding::violated(self, why)
+            .resting_on(claim.seqs())
+            .resting_on(basis.into_iter().flat_map(Operation::seqs))
+            .witnessed_by(history, [claim.worker])
+    }
+
+    fn groundless(&self, history: &History, claim: &Operation) -> Finding {
+        let name = history.worker_name(claim.worker);
+        let why = format!(
+            "{name} said at {} that it holds, but was never granted the lock",
+            secs(claim.invoked)
+        );
+        Finding::violated(self, why)
+            .resting_on(claim.seqs())
+            .witnessed_by(history, [claim.worker])
+    }
+}
+
+/// The grant that an operation's answer claims to hold.
+fn claimed(operation: &Operation) -> Option<&GrantId> {
+    if operation.told() != Told::Done {
+        return None;
+    }
+    match (&operation.call, operation.answer()?) {
+        (Call::Check { grant }, Answer::Locked { locked: true }) => grant.as_ref(),
+        (Call::Acquire | Call::Enter { .. }, Answer::Granted { grant, .. }) => Some(grant),
+        (Call::Renew { grant, .. }, Answer::Renewed) => Some(grant),
+        _other => None,
+    }
+}
+
+/// What each grant's worker knew, and since when.
+pub(super) fn knowledge(history: &History) -> HashMap<&GrantId, Knowledge> {
+    let mut all: HashMap<&GrantId, Knowledge> = HashMap::new();
+    for (index, operation) in history.operations.iter().enumerate() {
+        let told = operation.told();
+        match (&operation.call, operation.answer()) {
+            (Call::Attempt { grant, .. }, answer) => {
+                let known = all.entry(grant).or_default();
+                match (told, answer) {
+                    (Told::Done, Some(Answer::Granted { lease_ms, .. })) => {
+                        known.lease_ms = Some(*lease_ms);
+                        known.confirm(operation, index);
+                    }
+                    (Told::Open, _) => {
+                        known.open = known.open.max(Some(operation.invoked));
+                    }
+                    _other => {}
+                }
+            }
+            (Call::Renew { grant, .. }, Some(Answer::Renewed)) if told == Told::Done => {
+                all.entry(grant).or_default().confirm(operation, index);
+            }
+            (
+                Call::Acquire | Call::Enter { .. },
+                Some(Answer::Granted {
+                    grant, lease_ms, ..
+                }),
+            ) if told == Told::Done => {
+                let known = all.entry(grant).or_default();
+                known.lease_ms.get_or_insert(*lease_ms);
+                known.entered = known.entered.max(Some(operation.ended()));
+            }
+            _other => {}
+        }
+    }
+    for known in all.values_mut() {
+        known.settle();
+    }
+    all
+}
+
+impl Knowledge {
+    fn confirm(&mut self, operation: &Operation, index: usize) {
+        self.confirmed
+            .push((operation.ended(), operation.invoked, index));
+    }
+
+    fn settle(&mut self) {
+        self.confirmed.sort_unstable();
+        let mut best = (0, usize::MAX);
+        for (_, sent, index) in &self.confirmed {
+            if best.1 == usize::MAX || *sent > best.0 {
+                best = (*sent, *index);
+            }
+            self.best.push(best);
+        }
+    }
+
+    /// When the last request was sent that had been confirmed by a time, ns.
+    pub(super) fn sent_by(&self, at: u64) -> Option<u64> {
+        let known = self
+            .confirmed
+            .partition_point(|(answered, _, _)| *answered <= at);
+        Some(self.best[known.checked_sub(1)?].0)
+    }
+
+    /// When the last request was sent that had been confirmed when this claim was answered; the
+    /// claim itself does not count.
+    fn sent_before(&self, index: usize, claim: &Operation) -> Option<(u64, Option<usize>)> {
+        let renewal = matches!(claim.call, Call::Renew { .. });
+        let answered = claim.ended();
+        let known = self.confirmed.partition_point(|(at, _, operation)| {
+            if renewal {
+                *at < answered && *operation != index
+            } else {
+                *at <= answered
+            }
+        });
+        if let Some(last) = known.checked_sub(1) {
+            let (sent, operation) = self.best[last];
+            return Some((sent, Some(operation)));
+        }
+        self.open.or(self.entered).map(|sent| (sent, None))
+    }
+
+    /// The lease that was granted, milliseconds.
+    pub(super) fn lease_ms(&self) -> Option<u64> {
+        self.lease_ms
+    }
+}

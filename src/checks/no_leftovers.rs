@@ -1,0 +1,68 @@
+//! `no_leftovers`: after the end nothing is left: no key without a lease, no key past its lease,
+//! no process, rule or folder.
+
+use super::say::secs;
+use super::{Check, Finding};
+use crate::timeline::history::{FinalKey, Grant, History};
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct NoLeftovers;
+
+impl Check for NoLeftovers {
+    fn name(&self) -> &'static str {
+        "no_leftovers"
+    }
+
+    fn claim(&self) -> &'static str {
+        "after the end there is no key without a lease or past it, no process, no rule, no folder"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        for key in history.final_keys.iter().filter(|key| key.exists) {
+            let holder = holder(history, key);
+            if let Some(what) = wrong(history, key, holder) {
+                return Finding::violated(self, what)
+                    .resting_on([key.seq].into_iter().chain(holder.map(|grant| grant.seq)))
+                    .witnessed_by(history, holder.and_then(|grant| grant.worker));
+            }
+        }
+        let Some((seq, left)) = &history.sweep else {
+            return Finding::unknown(self, "nobody looked for what was left");
+        };
+        if left.is_empty() {
+            return Finding::holds(self, "nothing was left").resting_on([*seq]);
+        }
+        Finding::violated(self, format!("left behind: {}", left.join(", "))).resting_on([*seq])
+    }
+}
+
+/// The last grant whose key this is.
+fn holder<'a>(history: &'a History, key: &FinalKey) -> Option<&'a Grant> {
+    history.grants.iter().rfind(|grant| {
+        (&grant.server, &grant.key) == (&key.server, &key.key)
+            && key.owner.as_ref().is_none_or(|owner| *owner == grant.owner)
+    })
+}
+
+/// What is wrong with a key that is still there.
+fn wrong(history: &History, key: &FinalKey, holder: Option<&Grant>) -> Option<String> {
+    let name = &key.key;
+    if key.remaining_ms.is_none() {
+        return Some(format!("the key {name} was left without a lease"));
+    }
+    let holder = holder.filter(|grant| grant.doubt.is_none())?;
+    let until = holder
+        .extensions
+        .iter()
+        .filter_map(|extension| extension.until);
+    let until = until.map(|until| until.latest).max().unwrap_or(0);
+    let until = until.max(holder.lease_ends.latest);
+    (key.at > until.saturating_add(history.epsilon_ns)).then(|| {
+        format!(
+            "the key {name} was still there at {}, {} after its lease had ended",
+            secs(key.at),
+            secs(key.at - until)
+        )
+    })
+}

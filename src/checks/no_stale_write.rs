@@ -1,0 +1,248 @@
+//! `no_stale_write`: the store never takes a write of an older holder after one of a newer holder,
+//! nor a write under a fencing token that was not issued to its grant (a borrowed token).
+//!
+//! Order is the store's own log. Reported beside it: stale writes attempted and refused, and *late
+//! accepted* ones: taken after the writer's entitlement had ended although the order was legal.
+
+use super::say::{count, secs, who};
+use super::{Check, Finding};
+use crate::ids::{FencingToken, GrantId};
+use crate::timeline::event::{Answer, AttemptKind, Call};
+use crate::timeline::history::{History, StoreAttempt};
+use std::collections::{HashMap, HashSet};
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct NoStaleWrite;
+
+/// What is stale about one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// Its fencing token was never issued to its grant.
+    Borrowed,
+    /// A write with a higher fencing token, or the same of another grant, was accepted before:
+    /// index into the store's log.
+    After(usize),
+}
+
+/// Every write of the store's log, by what is wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct Staleness {
+    /// Stale writes, with why, by index into the store's log.
+    pub stale: Vec<(usize, Stale)>,
+    /// Writes that were not stale by order but were put to the store after the writer's entitlement
+    /// had certainly ended; index into the store's log.
+    pub late: Vec<usize>,
+    /// Attempts to write.
+    pub writes: usize,
+    /// Two grants wrote to one resource, so that the order could have been wrong.
+    pub contested: bool,
+}
+
+impl Check for NoStaleWrite {
+    fn name(&self) -> &'static str {
+        "no_stale_write"
+    }
+
+    fn claim(&self) -> &'static str {
+        "the store takes no write of an older holder after one of a newer, and none under a \
+         borrowed fencing token"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let staleness = staleness(history);
+        let accepted = |index: &usize| history.store[*index].accepted;
+        let mut worst = staleness.stale.iter().filter(|(index, _)| accepted(index));
+        if let Some((index, stale)) = worst.next() {
+            return self.violated(history, *index, *stale);
+        }
+        let refused: Vec<usize> = staleness.stale.iter().map(|(index, _)| *index).collect();
+        let late: Vec<usize> = staleness
+            .late
+            .iter()
+            .copied()
+            .filter(|i| accepted(i))
+            .collect();
+        if !staleness.contested {
+            return Finding::vacuous(self, "no two grants wrote to one resource");
+        }
+        let mut why = format!(
+            "{} to write, {} stale and refused, {} accepted after its lease had ended",
+            count(staleness.writes, "attempt"),
+            refused.len(),
+            late.len()
+        );
+        if let Some(index) = refused.first() {
+            why = format!("{}; the store refused it; {why}", describe(history, *index));
+        }
+        let seqs = refused.iter().chain(&late).map(|i| history.store[*i].seq);
+        Finding::holds(self, why).resting_on(seqs)
+    }
+}
+
+impl NoStaleWrite {
+    fn violated(&self, history: &History, index: usize, stale: Stale) -> Finding {
+        let write = &history.store[index];
+        let mut events = vec![write.seq];
+        let mut workers: Vec<usize> = write.worker.into_iter().collect();
+        let why = match stale {
+            Stale::Borrowed => format!(
+                "{}, a token that was never issued to its grant; the store took it",
+                describe(history, index)
+            ),
+            Stale::After(before) => {
+                let before = &history.store[before];
+                events.push(before.seq);
+                workers.extend(before.worker);
+                format!(
+                    "{}; the store took it although it had taken {} with {}",
+                    describe(history, index),
+                    before.write,
+                    token(before.fencing),
+                )
+            }
+        };
+        if let Some(grant) = write.grant.as_ref().and_then(|id| history.grant_of(id)) {
+            events.push(grant.seq);
+        }
+        Finding::violated(self, why)
+            .resting_on(events)
+            .witnessed_by(history, workers)
+    }
+}
+
+/// Sorts every write of the store's log.
+pub fn staleness(history: &History) -> Staleness {
+    let issued = Issued::new(history);
+    let mut highest: HashMap<&str, usize> = HashMap::new();
+    let mut writers: HashMap<&str, Option<&GrantId>> = HashMap::new();
+    let mut found = Staleness::default();
+    for (index, write) in history.store.iter().enumerate() {
+        if write.kind == AttemptKind::Seal {
+            continue;
+        }
+        found.writes += 1;
+        let first = *writers
+            .entry(&write.resource)
+            .or_insert(write.grant.as_ref());
+        found.contested |= first != write.grant.as_ref();
+        let before = highest.get(&*write.resource).copied();
+        if issued.lacks(write) {
+            found.stale.push((index, Stale::Borrowed));
+        } else if let Some(before) = before
+            && outdated(write, &history.store[before])
+        {
+            found.stale.push((index, Stale::After(before)));
+        } else if is_late(history, write) {
+            found.late.push(index);
+        }
+        let newer = |before: usize| history.store[before].fencing < write.fencing;
+        if write.accepted && before.is_none_or(newer) {
+            highest.insert(&write.resource, index);
+        }
+    }
+    found
+}
+
+/// `write` is older than an accepted write before it.
+fn outdated(write: &StoreAttempt, before: &StoreAttempt) -> bool {
+    match (write.fencing, before.fencing) {
+        (Some(mine), Some(theirs)) => {
+            mine < theirs || (mine == theirs && write.grant != before.grant)
+        }
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// The writer's entitlement had certainly ended.
+fn is_late(history: &History, write: &StoreAttempt) -> bool {
+    let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+    grant.is_some_and(|grant| {
+        grant.doubt.is_none()
+            && write.applied > grant.possible.to.saturating_add(history.epsilon_ns)
+    })
+}
+
+/// The pairs of grant and fencing token that were issued together.
+struct Issued<'a> {
+    pairs: HashSet<(&'a GrantId, Option<FencingToken>)>,
+    /// Nothing on the record ties a grant to a token: no pair can be called borrowed.
+    blind: bool,
+}
+
+impl<'a> Issued<'a> {
+    fn new(history: &'a History) -> Self {
+        let mut pairs = HashSet::new();
+        for grant in &history.grants {
+            if let Some(id) = &grant.id {
+                pairs.insert((id, grant.fencing));
+            }
+        }
+        let whole = !history.grants.is_empty()
+            && history
+                .observers
+                .values()
+                .all(|observer| observer.gaps.is_empty());
+        if !whole {
+            for operation in &history.operations {
+                if let (Call::Attempt { grant, .. }, Some(Answer::Granted { fencing, .. })) =
+                    (&operation.call, operation.answer())
+                {
+                    pairs.insert((grant, *fencing));
+                }
+            }
+        }
+        Issued {
+            blind: pairs.is_empty() && history.operations.is_empty(),
+            pairs,
+        }
+    }
+
+    fn lacks(&self, write: &StoreAttempt) -> bool {
+        let pair = write.grant.as_ref().map(|grant| (grant, write.fencing));
+        !self.blind && pair.is_none_or(|pair| !self.pairs.contains(&pair))
+    }
+}
+
+/// Who wrote with which token when, and how late that was.
+pub fn describe(history: &History, index: usize) -> String {
+    let write = &history.store[index];
+    let name = write
+        .worker
+        .map_or("an unknown writer", |w| history.worker_name(w));
+    let mut told = format!(
+        "{name} wrote with {} at {}",
+        token(write.fencing),
+        secs(write.applied)
+    );
+    let Some(grant) = write.grant.as_ref().and_then(|id| history.grant_of(id)) else {
+        return told;
+    };
+    let mut details = Vec::new();
+    if let Some(late) = write.applied.checked_sub(grant.possible.to) {
+        details.push(format!("{} after its lease ended", secs(late)));
+    }
+    let next = history.grants.iter().find(|next| {
+        next.key == grant.key && next.pos > grant.pos && next.granted.latest < write.applied
+    });
+    if let Some(next) = next {
+        details.push(format!(
+            "{} after {} was granted {}",
+            secs(write.applied - next.granted.middle()),
+            who(history, next),
+            next.fencing
+                .map_or("the lock".to_owned(), |fencing| fencing.to_string()),
+        ));
+    }
+    if !details.is_empty() {
+        told = format!("{told}, {}", details.join(" and "));
+    }
+    told
+}
+
+fn token(fencing: Option<FencingToken>) -> String {
+    match fencing {
+        Some(fencing) => format!("fencing token {fencing}"),
+        None => "no fencing token".to_owned(),
+    }
+}

@@ -1,0 +1,251 @@
+//! `outcome_honesty`: no operation is told as failed or busy that took effect and was kept, and
+//! none as ok without effect. *Unknown* is always an honest answer.
+
+use super::say::{secs, whose};
+use super::{Check, Finding};
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
+use std::collections::{HashMap, HashSet};
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct OutcomeHonesty;
+
+impl Check for OutcomeHonesty {
+    fn name(&self) -> &'static str {
+        "outcome_honesty"
+    }
+
+    fn claim(&self) -> &'static str {
+        "nothing is told as failed that took effect and was kept, and nothing as done that was not"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        if history
+            .observers
+            .values()
+            .all(|observer| observer.synced.is_empty())
+        {
+            return Finding::unknown(self, "there is no server truth: no observer was in sync");
+        }
+        if let Some((grant, operation)) = kept_but_denied(history) {
+            let made = format!("made {} and it was kept", whose(history, grant));
+            return self.denied(history, operation, &made, grant.seq);
+        }
+        if let Some((grant, extension, operation)) = extended_but_denied(history) {
+            let made = format!("extended {}", whose(history, grant));
+            return self.denied(history, operation, &made, extension);
+        }
+        let gaps = history.observers.values();
+        let gap = gaps.flat_map(|observer| &observer.gaps).next();
+        match (told_without_effect(history), gap, &history.end) {
+            (Some(_), Some(gap), _) => {
+                let why = format!("effects may be missing: {}", gap.why);
+                Finding::unknown(self, why).resting_on([gap.seq])
+            }
+            (Some(_), None, None) => {
+                Finding::unknown(self, "the record breaks off: effects may be missing")
+            }
+            (Some(operation), None, Some(_)) => {
+                let why = format!(
+                    "{} was told at {} as done, but the server shows no such effect",
+                    subject(history, operation),
+                    secs(operation.ended())
+                );
+                Finding::violated(self, why)
+                    .resting_on(operation.seqs())
+                    .witnessed_by(history, [operation.worker])
+            }
+            (None, _, _) => match unclear(history) {
+                Some(grant) => {
+                    let whose = whose(history, grant);
+                    let why = format!("it cannot be told whose request changed {whose}");
+                    Finding::unknown(self, why).resting_on([grant.seq])
+                }
+                None => self.held(history),
+            },
+        }
+    }
+}
+
+impl OutcomeHonesty {
+    fn denied(&self, history: &History, operation: &Operation, made: &str, effect: u64) -> Finding {
+        let why = format!(
+            "{} was told at {} that it did not take effect, but the server {made}",
+            subject(history, operation),
+            secs(operation.ended()),
+        );
+        Finding::violated(self, why)
+            .resting_on(operation.seqs().into_iter().chain([effect]))
+            .witnessed_by(history, [operation.worker])
+    }
+
+    fn held(&self, history: &History) -> Finding {
+        let commands = history.operations.iter().filter(|operation| {
+            let on_the_wire = matches!(
+                operation.call,
+                Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
+            );
+            on_the_wire && operation.told() != Told::Open
+        });
+        match commands.count() {
+            0 => Finding::vacuous(self, "no lock command was answered"),
+            n => Finding::holds(
+                self,
+                format!("{n} answers, each as the server's effects say"),
+            ),
+        }
+    }
+}
+
+fn subject(history: &History, operation: &Operation) -> String {
+    let name = history.worker_name(operation.worker);
+    let what = match &operation.call {
+        Call::Attempt { .. } => "attempt",
+        Call::Renew { .. } => "renewal",
+        Call::Release { .. } => "release",
+        Call::Enter { .. } => "enter",
+        Call::Acquire => "acquire",
+        Call::Check { .. } => "check",
+        Call::Write { .. } => "write",
+        Call::Seal { .. } => "seal",
+        Call::Read => "read",
+        Call::Hold => "hold",
+    };
+    format!("{name}'s {what} of {}", secs(operation.invoked))
+}
+
+/// It was taken back at once: by its own release.
+fn taken_back(grant: &Grant) -> bool {
+    matches!(grant.end, KeyEnd::Released { .. })
+}
+
+/// A grant that was kept although its attempt, or the `acquire` or `enter` around it, said no.
+fn kept_but_denied(history: &History) -> Option<(&Grant, &Operation)> {
+    let steps = steps_by_worker(history);
+    history.grants.iter().find_map(|grant| {
+        if taken_back(grant) || grant.doubt.is_some() {
+            return None;
+        }
+        let attempt = &history.operations[grant.attempt?];
+        if attempt.told() == Told::NotDone {
+            return Some((grant, attempt));
+        }
+        let steps = steps.get(&attempt.worker)?;
+        let upto = steps.partition_point(|step| step.invoked <= attempt.invoked);
+        let step = steps[..upto].last()?;
+        let inside = attempt.ended() <= step.ended() && step.returned.is_some();
+        (inside && step.told() == Told::NotDone).then_some((grant, *step))
+    })
+}
+
+fn steps_by_worker(history: &History) -> HashMap<usize, Vec<&Operation>> {
+    let mut steps: HashMap<usize, Vec<&Operation>> = HashMap::new();
+    for operation in &history.operations {
+        if matches!(operation.call, Call::Acquire | Call::Enter { .. }) {
+            steps.entry(operation.worker).or_default().push(operation);
+        }
+    }
+    for steps in steps.values_mut() {
+        steps.sort_by_key(|step| step.invoked);
+    }
+    steps
+}
+
+/// A renewal told as lost or failed that the server applied.
+fn extended_but_denied(history: &History) -> Option<(&Grant, u64, &Operation)> {
+    let sure = history.grants.iter().filter(|grant| grant.doubt.is_none());
+    sure.flat_map(|grant| grant.extensions.iter().map(move |one| (grant, one)))
+        .find_map(|(grant, extension)| {
+            let Author::Own(Some(index)) = extension.author else {
+                return None;
+            };
+            let operation = &history.operations[index];
+            let denied = operation.told() == Told::NotDone;
+            denied.then_some((grant, extension.seq, operation))
+        })
+}
+
+/// The first command told as done that the server does not show. One that changed what belongs to
+/// another did take effect: that is for `owner_only`.
+fn told_without_effect(history: &History) -> Option<&Operation> {
+    let trespassers = trespassers(history);
+    let shown = |id, is_so: &dyn Fn(&Grant) -> bool| {
+        history
+            .grant_of(id)
+            .is_some_and(|grant| grant.doubt.is_some() || is_so(grant))
+    };
+    let done = history.operations.iter().enumerate();
+    done.filter(|(index, operation)| operation.told() == Told::Done && !trespassers.contains(index))
+        .map(|(_, operation)| operation)
+        .find(|operation| match (&operation.call, operation.answer()) {
+            (Call::Attempt { grant, .. }, _)
+            | (Call::Acquire | Call::Enter { .. }, Some(Answer::Granted { grant, .. })) => {
+                !shown(grant, &|_| true)
+            }
+            (Call::Renew { grant, .. }, _) => {
+                !shown(grant, &|grant| extended_within(grant, operation))
+            }
+            (Call::Release { grant }, Some(Answer::Released)) => !shown(grant, &taken_back),
+            _other => false,
+        })
+}
+
+/// Operations that changed, or may have changed, the key or lease of another grant.
+fn trespassers(history: &History) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    for grant in &history.grants {
+        for extension in &grant.extensions {
+            match &extension.author {
+                Author::Foreign(operations) | Author::Unclear(operations) => {
+                    found.extend(operations);
+                }
+                Author::Own(_) => {}
+            }
+        }
+        let KeyEnd::Taken { cause, .. } = &grant.end else {
+            continue;
+        };
+        match cause {
+            Cause::BlindDelete(operations) | Cause::Unclear(operations) => found.extend(operations),
+            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => {}
+        }
+    }
+    found
+}
+
+/// The server extended the grant's lease while this renewal was under way.
+fn extended_within(grant: &Grant, renewal: &Operation) -> bool {
+    let extensions = &grant.extensions;
+    let from = extensions.partition_point(|extension| extension.at.latest < renewal.invoked);
+    extensions[from..].iter().take(8).any(|extension| {
+        extension.at.earliest <= renewal.ended() && !matches!(extension.author, Author::Foreign(_))
+    })
+}
+
+/// A grant whose key or lease was changed by one of several, each of whom may have been told so.
+fn unclear(history: &History) -> Option<&Grant> {
+    history.grants.iter().find(|grant| {
+        let one_of_several = |author: &Author| match author {
+            Author::Unclear(_) => true,
+            Author::Foreign(operations) => operations.len() > 1,
+            Author::Own(_) => false,
+        };
+        let KeyEnd::Taken { cause, .. } = &grant.end else {
+            return grant
+                .extensions
+                .iter()
+                .any(|one| one_of_several(&one.author));
+        };
+        let ended_by_one_of_several = match cause {
+            Cause::Unclear(_) => true,
+            Cause::BlindDelete(operations) => operations.len() > 1,
+            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => false,
+        };
+        ended_by_one_of_several
+            || grant
+                .extensions
+                .iter()
+                .any(|one| one_of_several(&one.author))
+    })
+}

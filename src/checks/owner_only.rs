@@ -1,0 +1,148 @@
+//! `owner_only`: a release or renewal of one grant never changes the key or lease of another.
+//!
+//! The server's stream does not say who asked. A deletion before the deadline, with no release of
+//! the holder's own under way and one of another grant under way, is that other's doing; likewise
+//! an extension.
+
+use super::say::{secs, whose, workers_of};
+use super::{Check, Finding};
+use crate::ids::GrantId;
+use crate::timeline::event::Call;
+use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation};
+use std::collections::HashMap;
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnerOnly;
+
+impl Check for OwnerOnly {
+    fn name(&self) -> &'static str {
+        "owner_only"
+    }
+
+    fn claim(&self) -> &'static str {
+        "a release or renewal of one grant never changes the key or lease of another"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let mut unclear = None;
+        for grant in &history.grants {
+            for extension in &grant.extensions {
+                match &extension.author {
+                    Author::Foreign(operations) if !operations.is_empty() => {
+                        let what = format!("extended at {}", secs(extension.at.latest));
+                        let seen = (what, extension.seq);
+                        return self.violated(history, grant, operations, seen);
+                    }
+                    Author::Unclear(_) => {
+                        unclear.get_or_insert((grant, "extended", extension.seq));
+                    }
+                    Author::Foreign(_) | Author::Own(_) => {}
+                }
+            }
+            let KeyEnd::Taken { seq, at, cause, .. } = &grant.end else {
+                continue;
+            };
+            match cause {
+                Cause::BlindDelete(operations) => {
+                    let seen = (format!("deleted by {}", secs(at.latest)), *seq);
+                    return self.violated(history, grant, operations, seen);
+                }
+                Cause::Unclear(_) => {
+                    unclear.get_or_insert((grant, "deleted", *seq));
+                }
+                Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => {}
+            }
+        }
+        if let Some((grant, what, seq)) = unclear {
+            let why = format!(
+                "the key of {} was {what}, and it cannot be told by whose request",
+                whose(history, grant)
+            );
+            return Finding::unknown(self, why).resting_on([grant.seq, seq]);
+        }
+        let tried = tried(history);
+        if tried.is_empty() {
+            let why = "no release or renewal was tried while another grant held the key";
+            return Finding::vacuous(self, why);
+        }
+        let why = format!(
+            "releases or renewals tried while another grant held the key: {}; nothing changed",
+            tried.len()
+        );
+        let seqs = tried.iter().flat_map(|i| history.operations[*i].seqs());
+        Finding::holds(self, why).resting_on(seqs.take(20))
+    }
+}
+
+impl OwnerOnly {
+    fn violated(
+        &self,
+        history: &History,
+        victim: &Grant,
+        culprits: &[usize],
+        (what, seq): (String, u64),
+    ) -> Finding {
+        let operations = culprits.iter().map(|i| &history.operations[*i]);
+        let verb = match operations.clone().next().map(|operation| &operation.call) {
+            Some(Call::Renew { .. }) => "renewal",
+            Some(_) | None => "release",
+        };
+        let why = format!(
+            "the key of {} was {what} by a {verb} of {}, which was not its holder",
+            whose(history, victim),
+            workers_of(history, culprits)
+        );
+        let workers: Vec<usize> = operations
+            .clone()
+            .map(|operation| operation.worker)
+            .collect();
+        Finding::violated(self, why)
+            .resting_on(
+                [victim.seq, seq]
+                    .into_iter()
+                    .chain(operations.flat_map(Operation::seqs)),
+            )
+            .witnessed_by(history, workers.into_iter().chain(victim.worker))
+    }
+}
+
+/// Releases and renewals that were under way while another grant than theirs held the key.
+fn tried(history: &History) -> Vec<usize> {
+    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::new();
+    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::new();
+    for grant in &history.grants {
+        let key = (&*grant.server, &*grant.key);
+        keys.entry(key).or_default().push(grant);
+        if let Some(id) = &grant.id {
+            key_of.entry(id).or_insert(key);
+        }
+    }
+    let operations = history.operations.iter().enumerate();
+    operations
+        .filter(|(_, operation)| {
+            let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {
+                return false;
+            };
+            let grants = key_of.get(grant).and_then(|key| keys.get(key));
+            let ended = operation.ended().min(history.last_at);
+            grants.is_some_and(|grants| {
+                let upto = grants.partition_point(|other| other.granted.latest <= ended);
+                grants[..upto].last().is_some_and(|other| {
+                    other.id.as_ref() != Some(grant) && held_until(other) > operation.invoked
+                })
+            })
+        })
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// Until when a grant certainly held its key.
+fn held_until(grant: &Grant) -> u64 {
+    match &grant.end {
+        KeyEnd::Open => grant.lease_ends.earliest,
+        KeyEnd::Released { at, .. } => at.earliest.min(grant.lease_ends.earliest),
+        KeyEnd::Expired { .. } => grant.lease_ends.earliest,
+        KeyEnd::Taken { at, .. } => at.earliest.min(grant.lease_ends.earliest),
+    }
+}

@@ -1,0 +1,170 @@
+//! `recovers`: after the holder's death or the last heal, a lock that nobody alive holds reaches a
+//! runnable contender within granted lease + stated bound.
+//!
+//! Bounds are asked of runnable time only: while a contender is stopped nothing is owed to it. A
+//! lock that a live worker holds, or may hold, is not owed to anybody. A dead holder's lease is
+//! part of the bound.
+
+use super::say::{count, secs};
+use super::{Check, Finding};
+use crate::timeline::event::Call;
+use crate::timeline::history::time::joined;
+use crate::timeline::history::{History, NEVER, Operation, Span, ms};
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct Recovers;
+
+impl Check for Recovers {
+    fn name(&self) -> &'static str {
+        "recovers"
+    }
+
+    fn claim(&self) -> &'static str {
+        "after the holder's death or the last heal, a free lock reaches a waiting contender within \
+         the granted lease and the stated bound"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let Some(since) = owed_since(history) else {
+            return Finding::vacuous(self, "no holder died and no fault was healed");
+        };
+        let bound = ms(history.plan.lock.lease_ms)
+            .saturating_add(ms(history.plan.recovery_bound_ms))
+            .saturating_add(history.epsilon_ns);
+        let taken = taken(history);
+        let mut waited = 0;
+        let mut longest = 0;
+        for operation in &history.operations {
+            if !matches!(operation.call, Call::Enter { .. }) {
+                continue;
+            }
+            let Some(wait) = Span::new(
+                operation.invoked.max(since),
+                operation
+                    .returned
+                    .as_ref()
+                    .map_or(history.last_at, |r| r.at),
+            ) else {
+                continue;
+            };
+            waited += 1;
+            for idle in owed(history, operation, wait, &taken) {
+                longest = longest.max(idle.len());
+                if idle.len() > bound {
+                    return self.overdue(history, operation, (idle, bound));
+                }
+            }
+        }
+        if waited == 0 {
+            let why = format!("nobody waited for the lock after {}", secs(since));
+            return Finding::vacuous(self, why);
+        }
+        let why = format!(
+            "{} after {}; a free lock kept a runnable contender waiting for {} at most (bound {})",
+            count(waited, "wait"),
+            secs(since),
+            secs(longest),
+            secs(bound)
+        );
+        Finding::holds(self, why)
+    }
+}
+
+impl Recovers {
+    fn overdue(
+        &self,
+        history: &History,
+        waiter: &Operation,
+        (idle, bound): (Span, u64),
+    ) -> Finding {
+        let name = history.worker_name(waiter.worker);
+        let stalled = history.stalled_in(idle);
+        let why = format!(
+            "{name} waited from {} to {}, {} longer than the bound of {}, for a lock that nobody \
+             alive held",
+            secs(idle.from),
+            secs(idle.to),
+            secs(idle.len() - bound),
+            secs(bound)
+        );
+        if stalled >= idle.len() - bound {
+            let why = format!(
+                "{why}; but the host stalled for {} in that time",
+                secs(stalled)
+            );
+            let stalls = history
+                .stalls
+                .iter()
+                .filter(|stall| stall.span.overlap(idle) > 0);
+            return Finding::unknown(self, why)
+                .resting_on(waiter.seqs())
+                .resting_on(stalls.map(|stall| stall.seq).take(20));
+        }
+        Finding::violated(self, why)
+            .resting_on(waiter.seqs())
+            .witnessed_by(history, [waiter.worker])
+    }
+}
+
+/// From when on a free lock is owed to contenders: the last heal or, if none was healed, the first
+/// death of a holder.
+fn owed_since(history: &History) -> Option<u64> {
+    let heals = history.faults.iter().flat_map(|window| &window.heals);
+    let healed = heals.map(|heal| heal.removed.unwrap_or(heal.began)).max();
+    let deaths = history.grants.iter().filter_map(|grant| {
+        let died = died(history, grant.worker?, grant.granted.latest)?;
+        grant
+            .definite
+            .is_some_and(|span| span.contains(died))
+            .then_some(died)
+    });
+    healed.or(deaths.min())
+}
+
+/// When the process that a worker ran at a time was gone, if it was killed.
+fn died(history: &History, worker: usize, at: u64) -> Option<u64> {
+    let lives = &history.workers.get(worker)?.lives;
+    let life = lives.iter().rfind(|life| life.started <= at)?;
+    life.exit.map(|exit| exit.at)
+}
+
+/// When somebody alive held the lock, or may have.
+fn taken(history: &History) -> Vec<Span> {
+    let spans = history.grants.iter().filter_map(|grant| {
+        let gone = grant
+            .worker
+            .and_then(|worker| died(history, worker, grant.granted.latest))
+            .unwrap_or(NEVER);
+        let until = if grant.doubt.is_some() {
+            NEVER
+        } else {
+            grant.possible.to
+        };
+        Span::new(grant.possible.from, until.min(gone))
+    });
+    joined(spans.collect())
+}
+
+/// The parts of a wait in which the lock was free and the waiter could run, stopped time cut out:
+/// what lies between two times at which the lock was taken counts as one.
+fn owed(history: &History, waiter: &Operation, wait: Span, taken: &[Span]) -> Vec<Span> {
+    let first = taken.partition_point(|span| span.to <= wait.from);
+    let mut idle = Vec::new();
+    let mut from = wait.from;
+    for span in &taken[first..] {
+        if span.from >= wait.to {
+            break;
+        }
+        idle.extend(Span::new(from, span.from));
+        from = from.max(span.to);
+    }
+    idle.extend(Span::new(from, wait.to));
+    let stopped = &history.workers[waiter.worker].stopped;
+    idle.into_iter()
+        .filter_map(|span| {
+            let cut: u64 = stopped.iter().map(|stop| stop.overlap(span)).sum();
+            Span::new(span.from.saturating_add(cut), span.to)
+        })
+        .collect()
+}

@@ -1,0 +1,116 @@
+//! `rightful_served`: the write of the only entitled holder is not refused.
+//!
+//! Only a writer who was certainly entitled, while nobody else can have been, was wronged. In
+//! `once` mode the second write under one fencing token is refused by contract.
+
+use super::say::secs;
+use super::{Check, Finding};
+use crate::ids::GrantId;
+use crate::timeline::event::AttemptKind;
+use crate::timeline::history::{Grant, History, StoreAttempt};
+use std::collections::{HashMap, HashSet};
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct RightfulServed;
+
+impl Check for RightfulServed {
+    fn name(&self) -> &'static str {
+        "rightful_served"
+    }
+
+    fn claim(&self) -> &'static str {
+        "the store does not refuse a write of the only entitled holder"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let crowd = Crowd::new(history);
+        let mut served = 0_usize;
+        let mut wrote: HashSet<&GrantId> = HashSet::new();
+        for write in &history.store {
+            let Some(id) = &write.grant else {
+                continue;
+            };
+            let first = match write.kind {
+                AttemptKind::Write if write.accepted => wrote.insert(id),
+                AttemptKind::Write | AttemptKind::Seal => !wrote.contains(id),
+            };
+            let Some(grant) = history.grant_of(id) else {
+                continue;
+            };
+            if !entitled(history, grant, write) || !crowd.alone_at(write.applied) {
+                continue;
+            }
+            if write.accepted {
+                served += 1;
+            } else if !history.plan.store.once || first {
+                return self.violated(history, grant, write);
+            }
+        }
+        if served == 0 {
+            return Finding::vacuous(
+                self,
+                "no write was put to the store by a certain holder alone",
+            );
+        }
+        Finding::holds(
+            self,
+            format!("accepted writes of the only entitled holder: {served}, refused: none"),
+        )
+    }
+}
+
+impl RightfulServed {
+    fn violated(&self, history: &History, grant: &Grant, write: &StoreAttempt) -> Finding {
+        let why = format!(
+            "{} was refused at {} although its writer alone was entitled, until {}",
+            write.write,
+            secs(write.applied),
+            secs(grant.definite.map_or(0, |span| span.to)),
+        );
+        Finding::violated(self, why)
+            .resting_on([write.seq, grant.seq])
+            .witnessed_by(history, write.worker)
+    }
+}
+
+/// The writer was certainly entitled, under the token that it was issued.
+fn entitled(history: &History, grant: &Grant, write: &StoreAttempt) -> bool {
+    let epsilon = history.epsilon_ns;
+    grant.fencing == write.fencing
+        && grant.definite.is_some_and(|span| {
+            write.applied > span.from.saturating_add(epsilon)
+                && write.applied.saturating_add(epsilon) < span.to
+        })
+}
+
+/// How many grants may have been in force at a time.
+struct Crowd {
+    /// (from, how many from here on)
+    depth: Vec<(u64, i64)>,
+}
+
+impl Crowd {
+    fn new(history: &History) -> Self {
+        let mut changes: HashMap<u64, i64> = HashMap::new();
+        for grant in &history.grants {
+            *changes.entry(grant.possible.from).or_default() += 1;
+            *changes
+                .entry(grant.possible.to.saturating_add(1))
+                .or_default() -= 1;
+        }
+        let mut depth: Vec<(u64, i64)> = changes.into_iter().collect();
+        depth.sort_unstable();
+        let mut sum = 0;
+        for (_, change) in &mut depth {
+            sum += *change;
+            *change = sum;
+        }
+        Crowd { depth }
+    }
+
+    fn alone_at(&self, at: u64) -> bool {
+        let upto = self.depth.partition_point(|(from, _)| *from <= at);
+        upto.checked_sub(1).is_some_and(|i| self.depth[i].1 == 1)
+    }
+}

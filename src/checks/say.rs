@@ -1,0 +1,78 @@
+//! The words of findings: times in seconds, counts, names of grants.
+
+use crate::timeline::history::{Grant, History};
+
+/// Lab time or a duration in nanoseconds, as seconds.
+pub fn secs(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    if ns < 100_000_000 {
+        format!("{seconds:.3} s")
+    } else {
+        format!("{seconds:.2} s")
+    }
+}
+
+/// `1 write`, `2 writes`.
+pub fn count(n: usize, what: &str) -> String {
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
+    }
+}
+
+/// The worker of a grant, or its owner digest if no worker's attempt was found.
+pub fn who(history: &History, grant: &Grant) -> String {
+    match grant.worker {
+        Some(worker) => history.worker_name(worker).to_owned(),
+        None => format!("owner {}", grant.owner),
+    }
+}
+
+/// `a's grant (fencing token 3)`.
+pub fn whose(history: &History, grant: &Grant) -> String {
+    match grant.fencing {
+        Some(fencing) => format!("{}'s grant (fencing token {fencing})", who(history, grant)),
+        None => format!("{}'s grant", who(history, grant)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [front @ .., last] => format!("{} and {last}", front.join(", ")),
+    }
+}
+
+/// The workers of operations, each once, as a list.
+pub fn workers_of(history: &History, operations: &[usize]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for operation in operations {
+        let name = history.worker_name(history.operations[*operation].worker);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    list(&names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_seconds() {
+        assert_eq!(secs(4_812_345_678), "4.81 s");
+        assert_eq!(secs(12_345_678), "0.012 s");
+    }
+
+    #[test]
+    fn lists_read_as_english() {
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(count(1, "write"), "1 write");
+        assert_eq!(count(0, "write"), "0 writes");
+    }
+}

@@ -1,0 +1,228 @@
+//! `single_holder`: by the server's truth, no two entitlements of one key overlap.
+//!
+//! It reads the server's effects alone (delete every worker's events and it still answers);
+//! operations only name who and why. An entitlement ends by its own release or with its lease;
+//! a key that vanishes earlier leaves the entitlement standing, and that is how two come to hold.
+//! The trap: two grants that touch (one lease ends, the next begins) overlap by less than ε.
+
+use super::say::{secs, who, whose, workers_of};
+use super::{Check, Finding};
+use crate::timeline::history::{Cause, Grant, History, KeyEnd};
+use std::collections::HashMap;
+
+/// The check.
+#[derive(Debug, Clone, Copy)]
+pub struct SingleHolder;
+
+/// What one grant's overlap with the grants before it shows.
+enum Overlap {
+    None,
+    Certain {
+        earlier: usize,
+        later: usize,
+        ns: u64,
+    },
+    Possible {
+        earlier: usize,
+        later: usize,
+    },
+}
+
+impl Check for SingleHolder {
+    fn name(&self) -> &'static str {
+        "single_holder"
+    }
+
+    fn claim(&self) -> &'static str {
+        "by the server's truth, two grants of one key are never in force at the same time"
+    }
+
+    fn judge(&self, history: &History) -> Finding {
+        let grants = &history.grants;
+        if grants.is_empty() && history.observers.values().all(|o| o.synced.is_empty()) {
+            return Finding::unknown(self, "there is no server truth: no observer was in sync");
+        }
+        let mut doubtful = None;
+        let mut last = HashMap::new();
+        for later in 0..grants.len() {
+            let key = (&grants[later].server, &grants[later].key);
+            let before: &mut Longest = last.entry(key).or_default();
+            match before.overlap(history, later) {
+                Overlap::Certain { earlier, later, ns } => {
+                    return self.violated(history, (earlier, later), ns);
+                }
+                Overlap::Possible { earlier, later } => {
+                    doubtful.get_or_insert((earlier, later));
+                }
+                Overlap::None => {}
+            }
+            before.add(grants, later);
+        }
+        if let Some((earlier, later)) = doubtful {
+            return self.unclear(history, earlier, later);
+        }
+        if let Some(gap) = history.observers.values().flat_map(|o| &o.gaps).next() {
+            let why = format!(
+                "grants may be missing: the observer lost its place ({})",
+                gap.why
+            );
+            return Finding::unknown(self, why).resting_on([gap.seq]);
+        }
+        if grants.len() < 2 {
+            return Finding::vacuous(self, "fewer than two grants were made");
+        }
+        let why = format!(
+            "{} grants, none while another was in force by more than {}",
+            grants.len(),
+            secs(history.epsilon_ns)
+        );
+        Finding::holds(self, why)
+    }
+}
+
+/// Of the grants so far of one key: those whose entitlement lasts longest.
+#[derive(Default)]
+struct Longest {
+    certain: Option<usize>,
+    possible: Option<usize>,
+}
+
+impl Longest {
+    fn add(&mut self, grants: &[Grant], new: usize) {
+        if matches!(grants[new].end, KeyEnd::Released { .. }) {
+            // The server's own order puts its end before any later grant of the key.
+            return;
+        }
+        let certain = |i: usize| grants[i].definite.map_or(0, |span| span.to);
+        if self.certain.is_none_or(|old| certain(new) > certain(old)) {
+            self.certain = Some(new);
+        }
+        let possible = |i: usize| grants[i].possible.to;
+        if self
+            .possible
+            .is_none_or(|old| possible(new) > possible(old))
+        {
+            self.possible = Some(new);
+        }
+    }
+
+    fn overlap(&self, history: &History, later: usize) -> Overlap {
+        let grants = &history.grants;
+        if let Some(earlier) = self.certain
+            && let (Some(a), Some(b)) = (grants[earlier].definite, grants[later].definite)
+        {
+            let ns = a.overlap(b);
+            if ns > history.epsilon_ns {
+                return Overlap::Certain { earlier, later, ns };
+            }
+        }
+        match self.possible {
+            // Two bounds of a well-mapped clock are each up to 2 ε wide.
+            Some(earlier)
+                if grants[earlier].possible.overlap(grants[later].possible)
+                    > history.epsilon_ns.saturating_mul(4) =>
+            {
+                Overlap::Possible { earlier, later }
+            }
+            Some(_) | None => Overlap::None,
+        }
+    }
+}
+
+impl SingleHolder {
+    fn violated(&self, history: &History, pair: (usize, usize), ns: u64) -> Finding {
+        let (earlier, later) = (&history.grants[pair.0], &history.grants[pair.1]);
+        let (cause, culprits) = cause(history, earlier);
+        let why = format!(
+            "{} was granted at {} while {} was in force until {}: both held for {}; {cause}",
+            whose(history, later).replace("'s grant", ""),
+            secs(later.granted.middle()),
+            whose(history, earlier),
+            secs(earlier.definite.map_or(0, |span| span.to)),
+            secs(ns),
+        );
+        let operations = culprits.iter().map(|i| &history.operations[*i]);
+        let workers: Vec<usize> = operations
+            .clone()
+            .map(|operation| operation.worker)
+            .collect();
+        let seqs = operations.flat_map(crate::timeline::history::Operation::seqs);
+        Finding::violated(self, why)
+            .resting_on(
+                [earlier.seq, later.seq]
+                    .into_iter()
+                    .chain(earlier.end_seq())
+                    .chain(seqs),
+            )
+            .resting_on(
+                earlier
+                    .own_extensions()
+                    .last()
+                    .map(|extension| extension.seq),
+            )
+            .witnessed_by(
+                history,
+                workers
+                    .into_iter()
+                    .chain(earlier.worker)
+                    .chain(later.worker),
+            )
+    }
+
+    fn unclear(&self, history: &History, earlier: usize, later: usize) -> Finding {
+        let (earlier, later) = (&history.grants[earlier], &history.grants[later]);
+        let doubt = earlier.doubt.as_ref().or(later.doubt.as_ref());
+        let reason = doubt.map_or("their times are not known well enough", String::as_str);
+        let why = format!(
+            "{} may have been in force when {} was granted at {}: {reason}",
+            whose(history, earlier),
+            who(history, later),
+            secs(later.granted.middle()),
+        );
+        Finding::unknown(self, why).resting_on(
+            [earlier.seq, later.seq]
+                .into_iter()
+                .chain(earlier.end_seq()),
+        )
+    }
+}
+
+/// Why the key was free for another grant, and the operations to blame.
+fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
+    let KeyEnd::Taken { cause, at, .. } = &earlier.end else {
+        return ("the record does not show why".to_owned(), Vec::new());
+    };
+    let at = secs(at.latest);
+    match cause {
+        Cause::BlindDelete(operations) => (
+            format!(
+                "a release by {} deleted its key by {at}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Overwrite(operations) => (
+            format!(
+                "an attempt by {} overwrote its key by {at}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Flush => (format!("the server was flushed by {at}"), Vec::new()),
+        Cause::Clock => (
+            format!("the server's clock was moved and its key was gone by {at}"),
+            Vec::new(),
+        ),
+        Cause::Unclear(operations) => (
+            format!(
+                "its key was deleted by {at}, by a release of {}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Unexplained => (
+            format!("its key was gone by {at}, by nothing on the record"),
+            Vec::new(),
+        ),
+    }
+}

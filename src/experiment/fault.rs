@@ -1,0 +1,125 @@
+//! `[fault.NAME]`: what is broken on purpose, whom it hits, when it begins and what ends it.
+
+use super::cast::{Cast, Wait, Waiter};
+use super::duration::show;
+use super::reading::{Reading, Spot};
+use super::refused::quote;
+use super::section::Section;
+use crate::faults;
+use crate::plan::{FaultPlan, Heal, Target};
+
+/// Reads one fault.
+pub(super) fn fault(
+    reading: &mut Reading,
+    cast: &mut Cast,
+    (name, section): (&Spot<&str>, &Section<'_>),
+    lease_ms: Option<u64>,
+) {
+    let kind = section.one_of(reading, "kind");
+    let target = target(reading, cast, section);
+    let when = when(reading, cast, (name, section));
+    let heal = heal(reading, cast, (name, section));
+    if let (Some(kind), Some(Heal::For(ms))) = (&kind, &heal) {
+        let outlasts = faults::find(kind.value).is_some_and(|kind| kind.must_outlast_lease);
+        if let Some(lease_ms) = lease_ms.filter(|lease_ms| outlasts && ms <= lease_ms) {
+            let (short, lease) = (show(*ms), show(lease_ms));
+            let message = format!("`for` of {short} cannot outlast the lease of {lease}");
+            let hint = format!("a `{}` shows something only if it is longer", kind.value);
+            reading.hinted(&section.place("for"), message, hint);
+        }
+    }
+    if let (Some(kind), Some(target), Some(when), Some(heal)) = (kind, target, when, heal) {
+        cast.faults.push(FaultPlan {
+            name: name.value.to_owned(),
+            kind: kind.value.to_owned(),
+            target,
+            when,
+            heal,
+        });
+    }
+}
+
+fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<Target> {
+    let typed = section.text(reading, "target")?;
+    if typed.value == "holder" {
+        return Some(Target::Holder);
+    }
+    if cast.worker_names.iter().any(|name| name == typed.value) {
+        return Some(Target::Worker(typed.value.to_owned()));
+    }
+    let message = format!("unknown target {}", quote(typed.value));
+    let names = cast.worker_names.iter().map(String::as_str);
+    let names = std::iter::once("holder").chain(names);
+    reading.unknown(&typed.at, message, typed.value, names);
+    None
+}
+
+fn when(
+    reading: &mut Reading,
+    cast: &mut Cast,
+    (name, section): (&Spot<&str>, &Section<'_>),
+) -> Option<String> {
+    let table = section.table(reading, "when")?;
+    let at = table.text(reading, "at");
+    let after = table.text(reading, "after");
+    let fault = name.value.to_owned();
+    let (who, event) = match (at, after) {
+        (Some(point), None) => (Waiter::At(fault), point),
+        (None, Some(event)) => (Waiter::After(fault), event),
+        (Some(_), Some(event)) => {
+            reading.problem(&event.at, "`when` says both `at` and `after`; one of them");
+            return None;
+        }
+        (None, None) => {
+            if !table.has("at") && !table.has("after") {
+                let message = "`when` says neither `at` a point nor `after` an event";
+                reading.hinted(&table.at, message, "see `lockdrill list events`");
+            }
+            return None;
+        }
+    };
+    cast.waits.push(Wait {
+        who,
+        event: event.value.to_owned(),
+        at: event.at,
+    });
+    Some(event.value.to_owned())
+}
+
+fn heal(
+    reading: &mut Reading,
+    cast: &mut Cast,
+    (name, section): (&Spot<&str>, &Section<'_>),
+) -> Option<Heal> {
+    match (section.has("heal"), section.has("for")) {
+        (true, true) => {
+            let at = section.place("for");
+            let message = format!("{} has both `heal` and `for`; one of them", section.label);
+            reading.problem(&at, message);
+            None
+        }
+        (false, false) => {
+            let message = format!("{} never ends", section.label);
+            let hint = "say `heal = { after = EVENT }` or `for = DURATION`";
+            reading.hinted(&section.at, message, hint);
+            None
+        }
+        (true, false) => {
+            let event = section.table(reading, "heal")?.text(reading, "after")?;
+            cast.waits.push(Wait {
+                who: Waiter::Heal(name.value.to_owned()),
+                event: event.value.to_owned(),
+                at: event.at,
+            });
+            Some(Heal::After(event.value.to_owned()))
+        }
+        (false, true) => {
+            let lasts = section.duration(reading, "for")?;
+            if lasts.value == 0 {
+                reading.problem(&lasts.at, "`for` no time at all breaks nothing");
+                return None;
+            }
+            Some(Heal::For(lasts.value))
+        }
+    }
+}

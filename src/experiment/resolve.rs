@@ -1,0 +1,219 @@
+//! One tree to one plan: every name looked up, every default made explicit.
+
+use super::cast;
+use super::duration::show;
+use super::evidence;
+use super::grammar;
+use super::judged;
+use super::place::At;
+use super::reading::{Reading, Spot};
+use super::registry;
+use super::section::Section;
+use super::tree::Table;
+use super::waits;
+use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Plan, StorePlan};
+use crate::store::Fence;
+
+/// What every worker locks and writes, unless the file says otherwise.
+const KEY: &str = "account";
+
+/// Longest key or resource, in bytes.
+const KEY_MAX: usize = 200;
+
+/// A trigger may take this many leases, unless the file says otherwise.
+const PATIENCE_LEASES: u64 = 10;
+
+/// A free lock reaches a waiter within the lease and this, unless the file says otherwise.
+const RECOVERY_MS: u64 = 2_000;
+
+/// Resolves the main arm. None if anything is missing or wrong; why is in `reading`.
+pub(super) fn main_arm(
+    reading: &mut Reading,
+    tree: &Table,
+    drill: &str,
+    seed: u64,
+) -> Option<Plan> {
+    let found_before = reading.problems.count();
+    let root = root(reading, tree);
+    let summary = root.text(reading, "summary");
+    let class = root.one_of(reading, "class");
+    let lock = lock(reading, &root);
+    let store = store(reading, &root);
+    let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
+    let cast = cast::read(reading, &root, lease_ms);
+    if let Some(lock) = &lock {
+        can_meet(reading, &root, lock, cast.worker_names.len());
+    }
+    waits::check(reading, &cast);
+    let evidence = evidence::read(reading, &root, &cast);
+    let limit = judged::limit(reading, &root);
+    let (required_checks, optional_checks) = judged::check_lists(reading, &root, tree);
+    let (patience_ms, recovery_bound_ms) = bounds(reading, &root, lease_ms);
+    for fault in &cast.faults {
+        let Heal::For(ms) = fault.heal else { continue };
+        if lease_ms.is_some() && ms >= patience_ms {
+            let (lasts, patience) = (show(ms), show(patience_ms));
+            let message =
+                format!("`for` of {lasts} does not end within the patience of {patience}");
+            let at = for_at(reading, &root, &fault.name);
+            reading.hinted(&at, message, "raise `patience` in [bounds]");
+        }
+    }
+    if reading.problems.count() > found_before {
+        return None;
+    }
+    Some(Plan {
+        format: FORMAT,
+        drill: drill.to_owned(),
+        arm: MAIN_ARM.to_owned(),
+        summary: summary?.value.to_owned(),
+        class: self::class(class?.value),
+        seed,
+        lock: lock?,
+        store: store?,
+        workers: cast.workers,
+        faults: cast.faults,
+        evidence,
+        required_checks,
+        optional_checks,
+        limit,
+        control: None,
+        patience_ms,
+        recovery_bound_ms,
+    })
+}
+
+/// The top level as a section.
+pub(super) fn root<'t>(reading: &mut Reading, tree: &'t Table) -> Section<'t> {
+    let at = At {
+        source: 0,
+        span: 0..0,
+    };
+    Section::open(reading, (tree, &at), "the file".to_owned(), grammar::ROOT)
+}
+
+fn for_at(reading: &mut Reading, root: &Section<'_>, fault: &str) -> At {
+    let faults = root.named(reading, "fault");
+    let found = faults.iter().find(|(name, _)| name.value == fault);
+    found.map_or_else(|| root.at.clone(), |(_, section)| section.place("for"))
+}
+
+fn class(name: &str) -> Class {
+    if name == "efficiency" {
+        Class::Efficiency
+    } else {
+        Class::Correctness
+    }
+}
+
+fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
+    let section = root.table(reading, "lock")?;
+    let backend = section.one_of(reading, "backend");
+    let lease = section.duration(reading, "lease");
+    let renew = section.duration(reading, "renew");
+    let flaw = section.one_of(reading, "flaw");
+    let key = key(reading, &section, "key");
+    if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
+        flaw_fits(reading, backend, flaw);
+    }
+    let lease = lease.filter(|lease| {
+        if lease.value == 0 {
+            reading.hinted(&lease.at, "a lease of 0 is no lease", "at least `1ms`");
+        }
+        lease.value > 0
+    })?;
+    if let Some(renew) = renew.as_ref().filter(|renew| renew.value >= lease.value) {
+        let (every, lease) = (show(renew.value), show(lease.value));
+        let message = format!("renewal every {every} is too late for a lease of {lease}");
+        reading.hinted(&renew.at, message, "`renew` must be shorter than `lease`");
+    }
+    Some(LockPlan {
+        backend: backend?.value.to_owned(),
+        lease_ms: lease.value,
+        renew_ms: renew.map(|renew| renew.value).filter(|every| *every > 0),
+        flaw: flaw.map(|flaw| flaw.value.to_owned()),
+        key,
+    })
+}
+
+fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers: usize) {
+    let backend = &lock.backend;
+    if workers > 1 && registry::within_one_process(backend) {
+        let at = root
+            .table(reading, "lock")
+            .map(|section| section.place("backend"));
+        let message = format!("the lock `{backend}` exists within one process only");
+        let hint = "each worker is a process of its own: they would never meet";
+        reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
+    }
+}
+
+fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {
+    let fits = registry::backends_with(flaw.value);
+    if !fits.contains(&backend.value) {
+        let (flawed, lock) = (flaw.value, backend.value);
+        let message = format!("the lock `{lock}` cannot be given the flaw `{flawed}`");
+        let hint = format!("it fits `{}`", fits.join("`, `"));
+        reading.hinted(&flaw.at, message, hint);
+    }
+}
+
+fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
+    let section = root.table(reading, "store")?;
+    let kind = section.one_of(reading, "kind");
+    let fence = section.one_of(reading, "fence");
+    let seal = section.flag(reading, "seal").unwrap_or(false);
+    let once = section.flag(reading, "once").unwrap_or(false);
+    let resource = key(reading, &section, "resource");
+    Some(StorePlan {
+        kind: kind?.value.to_owned(),
+        fence: match fence?.value {
+            "racy" => Fence::Racy,
+            "off" => Fence::Off,
+            _ => Fence::Atomic,
+        },
+        seal,
+        once,
+        resource,
+    })
+}
+
+/// A key or resource: any text, but not endless and without control characters.
+fn key(reading: &mut Reading, section: &Section<'_>, name: &str) -> String {
+    let Some(typed) = section.text(reading, name) else {
+        return KEY.to_owned();
+    };
+    if typed.value.len() > KEY_MAX {
+        reading.problem(
+            &typed.at,
+            format!("`{name}` is longer than {KEY_MAX} bytes"),
+        );
+    }
+    if typed.value.chars().any(char::is_control) {
+        reading.problem(&typed.at, format!("`{name}` has a control character in it"));
+    }
+    typed.value.to_owned()
+}
+
+fn bounds(reading: &mut Reading, root: &Section<'_>, lease_ms: Option<u64>) -> (u64, u64) {
+    let lease_ms = lease_ms.unwrap_or(0);
+    let section = root.table(reading, "bounds");
+    let mut read = |name| {
+        section
+            .as_ref()
+            .and_then(|section| section.duration(reading, name))
+    };
+    let (patience, recovery) = (read("patience"), read("recovery"));
+    if let Some(patience) = patience
+        .as_ref()
+        .filter(|patience| patience.value <= lease_ms)
+    {
+        let (waits, lease) = (show(patience.value), show(lease_ms));
+        let message = format!("patience of {waits} ends before a lease of {lease} can");
+        reading.problem(&patience.at, message);
+    }
+    (
+        patience.map_or(lease_ms * PATIENCE_LEASES, |patience| patience.value),
+        recovery.map_or(RECOVERY_MS, |recovery| recovery.value),
+    )
+}

@@ -1,0 +1,183 @@
+//! The steps of a worker's script: one short sentence each.
+//!
+//! A step whose first word is known but whose rest is wrong is told and still counted, so that
+//! the events of the other steps keep their numbers and are not called impossible for it.
+
+use super::duration;
+use super::place::At;
+use super::reading::{Reading, Spot};
+use super::refused::quote;
+use crate::plan::StepAction;
+
+/// One word that a script step may begin with.
+#[derive(Debug)]
+pub(super) struct Verb {
+    pub word: &'static str,
+    /// As the author writes it.
+    pub form: &'static str,
+}
+
+/// Every step.
+pub(super) const VERBS: &[Verb] = &[
+    Verb {
+        word: "acquire",
+        form: "acquire",
+    },
+    Verb {
+        word: "enter",
+        form: "enter 10s",
+    },
+    Verb {
+        word: "check",
+        form: "check",
+    },
+    Verb {
+        word: "write",
+        form: "write",
+    },
+    Verb {
+        word: "read",
+        form: "read",
+    },
+    Verb {
+        word: "hold",
+        form: "hold 2s` or `hold until a.released",
+    },
+    Verb {
+        word: "renew",
+        form: "renew",
+    },
+    Verb {
+        word: "await",
+        form: "await a.released",
+    },
+    Verb {
+        word: "release",
+        form: "release",
+    },
+    Verb {
+        word: "stop_if_lost",
+        form: "stop_if_lost",
+    },
+];
+
+/// A step, and the place of the event that it waits for, if it does.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub action: StepAction,
+    pub event_at: At,
+}
+
+/// Reads one step; what is wrong with it is told.
+pub(super) fn step(reading: &mut Reading, typed: &Spot<&str>) -> Option<Written> {
+    let text = typed.value.trim();
+    let (word, rest) = match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim_start()),
+        None => (text, ""),
+    };
+    let rest_start = typed.value.trim_end().len() - rest.len();
+    let rest_at = |from: usize| {
+        let part = rest_start + from..rest_start + rest.len();
+        reading.sources.inside(&typed.at, typed.value, part)
+    };
+    let until = rest.strip_prefix("until").filter(|_| word == "hold");
+    let (operand, at) = match until.map(str::trim_start) {
+        Some(event) => (event, rest_at(rest.len() - event.len())),
+        None => (rest, rest_at(0)),
+    };
+    let operand = Spot { value: operand, at };
+    let event_at = operand.at.clone();
+    let action = match word {
+        "hold" if until.is_some() => {
+            wait(reading, &operand, |event| StepAction::HoldUntil { event })
+        }
+        "await" => wait(reading, &operand, |event| StepAction::Await { event }),
+        "enter" => timed(reading, word, &operand, |wait_ms| StepAction::Enter {
+            wait_ms,
+        }),
+        "hold" => timed(reading, word, &operand, |for_ms| StepAction::Hold {
+            for_ms,
+        }),
+        "acquire" => bare(reading, word, &operand, StepAction::Acquire),
+        "check" => bare(reading, word, &operand, StepAction::Check),
+        "write" => bare(reading, word, &operand, StepAction::Write),
+        "read" => bare(reading, word, &operand, StepAction::Read),
+        "renew" => bare(reading, word, &operand, StepAction::Renew),
+        "release" => bare(reading, word, &operand, StepAction::Release),
+        "stop_if_lost" => bare(reading, word, &operand, StepAction::StopIfLost),
+        _ => {
+            unknown(reading, typed, word);
+            None
+        }
+    }?;
+    Some(Written { action, event_at })
+}
+
+fn unknown(reading: &mut Reading, typed: &Spot<&str>, word: &str) {
+    if word.is_empty() {
+        reading.problem(&typed.at, "an empty step");
+        return;
+    }
+    let message = format!("unknown step {}", quote(word));
+    let words = VERBS.iter().map(|verb| verb.word);
+    reading.unknown(&typed.at, message, word, words);
+}
+
+/// How to write a step, for a hint.
+fn form(word: &str) -> String {
+    let found = VERBS.iter().find(|verb| verb.word == word);
+    let form = found.map_or(word, |verb| verb.form);
+    format!("write `{form}`")
+}
+
+fn bare(
+    reading: &mut Reading,
+    word: &str,
+    operand: &Spot<&str>,
+    action: StepAction,
+) -> Option<StepAction> {
+    if operand.value.is_empty() {
+        return Some(action);
+    }
+    let message = format!(
+        "`{word}` takes nothing behind it, found {}",
+        quote(operand.value)
+    );
+    reading.hinted(&operand.at, message, form(word));
+    Some(action)
+}
+
+fn timed(
+    reading: &mut Reading,
+    word: &str,
+    operand: &Spot<&str>,
+    action: impl FnOnce(u64) -> StepAction,
+) -> Option<StepAction> {
+    let told = match duration::parse(operand.value) {
+        _ if operand.value.is_empty() => (format!("`{word}` does not say how long"), form(word)),
+        Ok(0) => (format!("`{word}` for no time at all"), form(word)),
+        Ok(ms) => return Some(action(ms)),
+        Err(bad) => {
+            let message = format!("`{word}`: {}", bad.message);
+            (message, bad.hint.replace('"', ""))
+        }
+    };
+    reading.hinted(&operand.at, told.0, told.1);
+    Some(action(1))
+}
+
+fn wait(
+    reading: &mut Reading,
+    operand: &Spot<&str>,
+    action: impl FnOnce(String) -> StepAction,
+) -> Option<StepAction> {
+    if operand.value.is_empty() {
+        reading.hinted(
+            &operand.at,
+            "the step does not say which event it waits for",
+            "see `lockdrill list events`",
+        );
+        return None;
+    }
+    Some(action(operand.value.to_owned()))
+}

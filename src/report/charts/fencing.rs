@@ -1,0 +1,92 @@
+//! Fencing tokens over time at the store: which it accepted, which it refused, and the highest it
+//! had accepted. A sound store never accepts below that line.
+
+use super::Chart;
+use super::ink::Ink;
+use super::picture::{Form, Picture};
+use super::plot::{Panel, TimeAxis, ValueAxis};
+use crate::report::scene::Scene;
+use crate::report::scene::marks::{Fate, WriteMark};
+use crate::report::words::at;
+
+/// The entry of the list.
+pub const CHART: Chart = Chart {
+    title: "Fencing tokens at the store",
+    reads: "● accepted, ✕ rejected; the line is the highest accepted so far. An accepted write below the line is damage.",
+    draw,
+};
+
+/// More points than this are thinned out evenly.
+const POINTS_MAX: usize = 1500;
+
+fn draw(scene: &Scene) -> Option<Picture> {
+    let mut points: Vec<(&WriteMark, u64)> = scene
+        .writes
+        .iter()
+        .filter(|write| write.applied.is_some())
+        .filter_map(|write| Some((write, write.fencing?)))
+        .collect();
+    if points.is_empty() {
+        return None;
+    }
+    points.sort_by_key(|(write, _)| write.at());
+    let panel = Panel::default();
+    let times = TimeAxis {
+        from: scene.from,
+        to: scene.to,
+        left: panel.area.x,
+        width: panel.area.w,
+    };
+    let tokens = points.iter().map(|(_, token)| *token as f64);
+    let values = ValueAxis::over(tokens, panel.area.y, panel.area.h);
+    let mut picture = panel.begin("Fencing tokens over time at the store");
+    times.draw(&mut picture, panel.area.y, panel.bottom());
+    values.draw(&mut picture, (panel.area.x, panel.right()), "", true);
+    highest(&mut picture, &points, (&times, &values));
+    let step = points.len().div_ceil(POINTS_MAX).max(1);
+    for (write, token) in points.iter().step_by(step) {
+        point(
+            &mut picture,
+            write,
+            (times.x(write.at()), values.y(*token as f64)),
+        );
+    }
+    Some(picture)
+}
+
+fn highest(
+    picture: &mut Picture,
+    points: &[(&WriteMark, u64)],
+    (times, values): (&TimeAxis, &ValueAxis),
+) {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    let mut best = None;
+    for (write, token) in points {
+        if write.fate != Fate::Accepted || best.is_some_and(|best| best >= *token) {
+            continue;
+        }
+        let (x, y) = (times.x(write.at()), values.y(*token as f64));
+        line.extend(line.last().map(|(_, before)| (x, *before)));
+        line.push((x, y));
+        best = Some(*token);
+    }
+    line.extend(line.last().map(|(_, y)| (times.left + times.width, *y)));
+    if line.len() > 1 {
+        picture.add(Form::Path(line, Ink::Muted, 1.4));
+    }
+}
+
+fn point(picture: &mut Picture, write: &WriteMark, (x, y): (f64, f64)) {
+    let (form, word) = match write.fate {
+        Fate::Accepted => (Form::Disc(x, y, 4.5, Ink::Accepted), "accepted"),
+        Fate::Rejected => (Form::Cross(x, y, 4.5, Ink::Rejected), "rejected"),
+        Fate::Unknown => (Form::Ring(x, y, 4.5, Ink::Unknown), "outcome unknown"),
+    };
+    let note = format!(
+        "{} with fencing token {}: {word} at {}",
+        write.write,
+        write.fencing.unwrap_or(0),
+        at(write.at())
+    );
+    picture.mark(form, note, write.event);
+}

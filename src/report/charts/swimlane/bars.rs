@@ -1,0 +1,188 @@
+//! Lease bars, belief beyond entitlement, and what hangs on a bar: renewals, the lease's end.
+
+use super::{BAR, Canvas, merge, more};
+use crate::report::charts::ink::Ink;
+use crate::report::charts::picture::{Anchor, Area, Form, text_width};
+use crate::report::scene::tenure::{Ended, Tenure};
+use crate::report::words::{at, span};
+
+impl Canvas<'_> {
+    pub(super) fn bars(&mut self) {
+        for index in 0..self.scene.tenures.len() {
+            self.bar(index);
+        }
+        self.reserve_stems();
+        self.late_beliefs();
+        self.renewals();
+    }
+
+    fn bar(&mut self, index: usize) {
+        let tenure = &self.scene.tenures[index];
+        let Some(row) = tenure
+            .worker
+            .as_deref()
+            .and_then(|worker| self.scene.lane(worker))
+        else {
+            return;
+        };
+        if tenure.until < self.axis.from || tenure.from > self.axis.to {
+            return;
+        }
+        let x = self.axis.x(tenure.from);
+        let w = (self.axis.x(tenure.until) - x).max(1.0);
+        let area = Area {
+            x,
+            y: self.bar_top(row),
+            w,
+            h: BAR,
+        };
+        let ink = Ink::lease(index);
+        self.picture
+            .mark(Form::Fill(area, ink), bar_note(tenure), tenure.granted_by);
+        if let Some((gone, event)) = tenure.key_taken.filter(|(gone, _)| self.shows(*gone)) {
+            let x = self.axis.x(gone);
+            let form = Form::Path(
+                vec![(x, area.y - 3.0), (x, area.y + BAR + 3.0)],
+                Ink::Alarm,
+                2.0,
+            );
+            self.picture.mark(
+                form,
+                format!("the key was taken away before its time at {}", at(gone)),
+                event,
+            );
+        }
+        let Some(token) = tenure.fencing else { return };
+        for text in [format!("fencing token {token}"), format!("{token}")] {
+            if text_width(&text, 11.0, true) + 10.0 <= w {
+                self.label(
+                    &text,
+                    Ink::OnLease,
+                    true,
+                    &[(x + 6.0, area.y + 14.0, Anchor::Start)],
+                );
+                break;
+            }
+        }
+    }
+
+    fn late_beliefs(&mut self) {
+        for belief in &self.scene.beliefs {
+            let tenure = self
+                .scene
+                .tenures
+                .iter()
+                .find(|tenure| tenure.grant.as_ref() == Some(&belief.grant));
+            let entitled_until = tenure.map_or(belief.from, |tenure| tenure.until);
+            let released = tenure.is_some_and(|tenure| tenure.ended == Ended::Released);
+            if released || belief.until <= entitled_until {
+                continue;
+            }
+            let Some(row) = self.scene.lane(&belief.worker) else {
+                continue;
+            };
+            let x = self.axis.x(entitled_until);
+            let w = self.axis.x(belief.until) - x;
+            if w < 1.0 {
+                continue;
+            }
+            let area = Area {
+                x,
+                y: self.bar_top(row),
+                w,
+                h: BAR,
+            };
+            let note = format!(
+                "{} still believes that it holds: from {}, when its lease ended, to {} ({})",
+                belief.worker,
+                at(entitled_until),
+                at(belief.until),
+                span(belief.until - entitled_until)
+            );
+            let event = tenure.map_or(0, |tenure| tenure.ended_by.unwrap_or(tenure.granted_by));
+            self.picture
+                .mark(Form::Fill(area, Ink::LateWash), note.clone(), event);
+            self.picture.note(Form::Hatch(area, Ink::Late), note);
+            self.picture.add(Form::Outline(area, Ink::Late, false));
+            if !self.shows(entitled_until) {
+                continue;
+            }
+            let edge = vec![(x, area.y - 4.0), (x, area.y + BAR + 4.0)];
+            self.picture.add(Form::Path(edge, Ink::Alarm, 2.0));
+            let y = area.y + BAR + 13.0;
+            let text = format!("lease ended {}", at(entitled_until));
+            let places = [(x + 5.0, y, Anchor::Start), (x - 3.0, y, Anchor::End)];
+            self.label(&text, Ink::Alarm, false, &places);
+        }
+    }
+
+    fn renewals(&mut self) {
+        for row in 0..self.scene.workers.len() {
+            let y = self.bar_top(row) + BAR;
+            let own = self
+                .scene
+                .renewals
+                .iter()
+                .filter(|renewal| renewal.worker == self.scene.workers[row]);
+            let (ok, bad): (Vec<_>, Vec<_>) = own
+                .map(|renewal| {
+                    (
+                        self.axis.x(renewal.answered.unwrap_or(renewal.sent)),
+                        renewal,
+                    )
+                })
+                .partition(|(_, renewal)| renewal.ok);
+            for group in merge(ok, self.merge) {
+                let form = Form::Path(
+                    vec![(group.x, y - 5.0), (group.x, y + 5.0)],
+                    Ink::Muted,
+                    1.8,
+                );
+                let note = format!(
+                    "{} renewed its lease at {}{}",
+                    group.first.worker,
+                    at(group.first.sent),
+                    more(group.count)
+                );
+                self.picture.mark(form, note, group.first.event);
+            }
+            for group in merge(bad, self.merge.max(6.0)) {
+                let form = Form::Path(
+                    vec![(group.x, y - 5.0), (group.x, y + 6.0)],
+                    Ink::Alarm,
+                    2.4,
+                );
+                let note = format!(
+                    "a renewal by {} sent at {} did not extend the lease{}",
+                    group.first.worker,
+                    at(group.first.sent),
+                    more(group.count)
+                );
+                self.picture.mark(form, note, group.first.event);
+            }
+        }
+    }
+}
+
+fn bar_note(tenure: &Tenure) -> String {
+    let ended = match tenure.ended {
+        Ended::Released => "then it was released",
+        Ended::Expired => "then the lease ran out",
+        Ended::Open => "where the record ends",
+    };
+    format!(
+        "{} is entitled{} from {} to {} ({}), {ended}{}",
+        tenure.worker.as_deref().unwrap_or("somebody"),
+        tenure
+            .fencing
+            .map_or_else(String::new, |token| format!(" with fencing token {token}")),
+        at(tenure.from),
+        at(tenure.until),
+        span(tenure.until.saturating_sub(tenure.from)),
+        if tenure.by_client {
+            "; by the client's account, no server was observed"
+        } else {
+            ""
+        },
+    )
+}

@@ -1,0 +1,308 @@
+//! What frames the swim lanes: heading, lanes with their names, time axis, shaded faults and
+//! stalls.
+
+use super::{Canvas, LANE, MARKS_MAX, NAME, Options, SIDE_LANE};
+use crate::report::charts::ink::Ink;
+use crate::report::charts::picture::{Anchor, Area, Form, Picture, Shelf, Words, text_width};
+use crate::report::charts::plot::TimeAxis;
+use crate::report::scene::Scene;
+use crate::report::scene::marks::FaultMark;
+use crate::report::words::{at, span};
+
+const WIDE: f64 = 1120.0;
+const NARROW: f64 = 380.0;
+
+impl<'s> Canvas<'s> {
+    pub(super) fn new(scene: &'s Scene, options: &Options) -> Self {
+        let width = if options.narrow { NARROW } else { WIDE };
+        let names = scene
+            .workers
+            .iter()
+            .chain(&scene.servers)
+            .map(String::as_str);
+        let longest = names
+            .chain(["store"])
+            .map(|name| text_width(&shorten(name), 13.0, true))
+            .fold(0.0, f64::max);
+        let (left, right) = if options.narrow {
+            (10.0, 14.0)
+        } else {
+            (longest + 26.0, 22.0)
+        };
+        let mut canvas = Canvas {
+            scene,
+            picture: Picture::new(width, 0.0, label(scene)),
+            shelf: Shelf::default(),
+            axis: TimeAxis {
+                from: scene.from,
+                to: scene.to,
+                left,
+                width: width - left - right,
+            },
+            narrow: options.narrow,
+            top: 6.0,
+            merge: gap(scene, width),
+        };
+        canvas.heading(options);
+        canvas
+    }
+
+    fn heading(&mut self, options: &Options) {
+        let Some((heading, lines)) = &options.heading else {
+            return;
+        };
+        let mut y = 30.0;
+        self.picture.add(Form::Text(Words {
+            x: 20.0,
+            y,
+            size: 18.0,
+            bold: true,
+            anchor: Anchor::Start,
+            ink: Ink::Text,
+            text: heading.clone(),
+        }));
+        let room = self.picture.width - 40.0;
+        for line in lines.iter().flat_map(|line| wrap(line, room, 12.5)) {
+            y += 20.0;
+            self.picture.add(Form::Text(Words {
+                x: 20.0,
+                y,
+                size: 12.5,
+                bold: false,
+                anchor: Anchor::Start,
+                ink: Ink::Muted,
+                text: line,
+            }));
+        }
+        self.top = y + 18.0;
+    }
+
+    pub(super) fn lanes(&mut self) {
+        for row in 0..self.rows() {
+            let area = self.lane(row);
+            if row % 2 == 0 {
+                self.picture.add(Form::Fill(area, Ink::Band));
+            }
+            if self.narrow {
+                self.shelf.take(self.lane_name(row).area());
+            }
+        }
+        let (top, bottom) = (self.top, self.bottom());
+        self.axis.draw(&mut self.picture, top, bottom);
+    }
+
+    fn lane(&self, row: usize) -> Area {
+        let name = if self.narrow { NAME } else { 0.0 };
+        let side = row >= self.scene.workers.len();
+        let (x, w) = if self.narrow {
+            (0.0, self.picture.width)
+        } else {
+            (self.axis.left, self.axis.width)
+        };
+        Area {
+            x,
+            y: self.lane_top(row),
+            w,
+            h: name + if side { SIDE_LANE } else { LANE },
+        }
+    }
+
+    /// Lane names lie on top of everything, in a narrow picture on a ground of their own.
+    pub(super) fn lane_names(&mut self) {
+        for row in 0..self.rows() {
+            let words = self.lane_name(row);
+            if self.narrow {
+                let ground = if row % 2 == 0 { Ink::Band } else { Ink::Page };
+                let Area { x, y, w, h } = words.area();
+                let area = Area {
+                    x: x - 4.0,
+                    y: y - 1.0,
+                    w: w + 6.0,
+                    h: h + 2.0,
+                };
+                self.picture.add(Form::Fill(area, ground));
+            }
+            self.picture.add(Form::Text(words));
+        }
+    }
+
+    fn lane_name(&self, row: usize) -> Words {
+        let area = self.lane(row);
+        let workers = self.scene.workers.len();
+        let servers = self.scene.servers.len();
+        let text = match row.checked_sub(workers) {
+            None => shorten(&self.scene.workers[row]),
+            Some(server) if server < servers => shorten(&self.scene.servers[server]),
+            Some(_) => "store".to_owned(),
+        };
+        let (x, y, anchor) = if self.narrow {
+            (self.axis.left, area.y + 14.0, Anchor::Start)
+        } else {
+            let middle = area.y + area.h / 2.0;
+            (self.axis.left - 12.0, middle + 4.5, Anchor::End)
+        };
+        Words {
+            x,
+            y,
+            size: 13.0,
+            bold: row < workers,
+            anchor,
+            ink: Ink::Text,
+            text,
+        }
+    }
+
+    pub(super) fn faults(&mut self) {
+        for fault in &self.scene.faults {
+            self.fault(fault);
+        }
+    }
+
+    fn fault(&mut self, fault: &FaultMark) {
+        let from = self.axis.x(fault.effective);
+        let end = fault.removed.or(fault.healed).unwrap_or(self.scene.to);
+        let w = (self.axis.x(end) - from).max(2.0);
+        let lane = fault
+            .worker
+            .as_deref()
+            .and_then(|worker| self.scene.lane(worker));
+        let all = Area {
+            x: from,
+            y: self.top,
+            w,
+            h: self.bottom() - self.top,
+        };
+        let own = match lane {
+            Some(row) => Area {
+                y: self.content_top(row),
+                h: LANE,
+                ..all
+            },
+            None => all,
+        };
+        let note = format!(
+            "{}: {} {}, from {} to {} ({})",
+            fault.name,
+            fault.kind,
+            fault
+                .worker
+                .as_deref()
+                .map_or_else(String::new, |worker| format!("of {worker}")),
+            at(fault.effective),
+            fault
+                .removed
+                .or(fault.healed)
+                .map_or_else(|| "the end".to_owned(), at),
+            span(end.saturating_sub(fault.effective)),
+        );
+        self.picture.add(Form::Fill(all, Ink::FaultWash));
+        let event = fault.events.first().copied().unwrap_or(0);
+        self.picture.mark(Form::Fill(own, Ink::Fault), note, event);
+        self.picture.add(Form::Outline(own, Ink::FaultEdge, true));
+        let y = own.y + 12.5;
+        let text = format!("{}: {}", fault.name, fault.kind);
+        let right = from + w;
+        self.label(
+            &text,
+            Ink::FaultEdge,
+            true,
+            &[
+                (from + 6.0, y, Anchor::Start),
+                (right - 4.0, y, Anchor::End),
+                (right + 4.0, y, Anchor::Start),
+                (from - 4.0, y, Anchor::End),
+            ],
+        );
+    }
+
+    /// Host stalls along the foot of the picture: too small to matter, or the reason for doubt.
+    pub(super) fn stalls(&mut self) {
+        let y = self.bottom() - 6.0;
+        let seen = self
+            .scene
+            .stalls
+            .iter()
+            .filter(|(from, to)| *to >= self.scene.from && *from <= self.scene.to);
+        let at_x = seen.map(|stall| (self.axis.x(stall.0), stall));
+        for group in super::merge(at_x, self.merge) {
+            let (from, to) = *group.first;
+            let w = (self.axis.x(to) - group.x).max(1.5);
+            let note = format!(
+                "the host kept the lab from running for {} at {}{}",
+                span(to - from),
+                at(from),
+                super::more(group.count)
+            );
+            let area = Area {
+                x: group.x,
+                y,
+                w,
+                h: 6.0,
+            };
+            self.picture.note(Form::Fill(area, Ink::Stall), note);
+        }
+    }
+
+    pub(super) fn finish(mut self, options: &Options) -> Picture {
+        let bottom = if self.scene.is_empty() {
+            self.top + 40.0
+        } else {
+            self.bottom()
+        };
+        let mut y = bottom + 26.0;
+        if !options.plain && !self.scene.is_empty() {
+            y = self.legend(y + 6.0);
+        }
+        self.picture.height = y;
+        self.picture
+    }
+}
+
+fn label(scene: &Scene) -> String {
+    format!(
+        "Swim lanes of {} from {} to {}: lease bars, writes, faults, the server and the store. The table below tells the same.",
+        scene.workers.join(", "),
+        at(scene.from),
+        at(scene.to)
+    )
+}
+
+/// The more marks there are, the further apart they must be to be drawn singly.
+fn gap(scene: &Scene, width: f64) -> f64 {
+    let marks =
+        scene.renewals.len() + 3 * scene.writes.len() + scene.server.len() + scene.parks.len();
+    let rows = 3.0 * (scene.workers.len() + 2) as f64;
+    let crowded = if marks > MARKS_MAX {
+        rows * width / MARKS_MAX as f64
+    } else {
+        0.0
+    };
+    crowded.max(2.5)
+}
+
+/// A name that fits into the gutter.
+fn shorten(name: &str) -> String {
+    const MAX: usize = 18;
+    if name.chars().count() <= MAX {
+        return name.to_owned();
+    }
+    name.chars().take(MAX - 1).chain(['…']).collect()
+}
+
+/// Breaks a line at spaces so that each part fits.
+fn wrap(line: &str, width: f64, size: f64) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        match parts.last_mut() {
+            Some(last)
+                if text_width(last, size, false) + text_width(word, size, false) + size * 0.33
+                    <= width =>
+            {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    parts
+}

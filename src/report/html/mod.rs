@@ -1,0 +1,68 @@
+//! `report.html`: one file that needs no network and no server, with a content policy that allows
+//! its own style and script by hash and nothing else. Everything from outside goes through maud's
+//! escaping.
+
+mod arms;
+mod checks;
+mod figures;
+mod links;
+mod raw;
+mod shell;
+mod signals;
+mod summary;
+mod tail;
+
+use super::error::ReportError;
+use super::model::Model;
+use super::{Writer, put, runs};
+use links::Links;
+use maud::{Markup, html};
+use std::path::PathBuf;
+
+pub(super) use shell::shell;
+
+/// Name of the page in a run directory.
+pub const FILE: &str = "report.html";
+
+/// The writer.
+pub(super) struct Html;
+
+impl Writer for Html {
+    fn name(&self) -> &'static str {
+        FILE
+    }
+
+    fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError> {
+        let path = model.dir.join(FILE);
+        put(&path, page(model)?.as_bytes())?;
+        Ok(Some(path))
+    }
+}
+
+/// The page as text.
+///
+/// # Errors
+/// When its script or data cannot be made.
+pub fn page(model: &Model) -> Result<String, ReportError> {
+    let links = Links::new(model);
+    let series = runs::series(model);
+    // The raw lines come last: they must know what was linked.
+    let body = html! {
+        (summary::section(model, &series, &links))
+        (figures::timeline(model, &links))
+        (arms::holders(model, &links))
+        (checks::section(model, &links))
+        (arms::controls(model, &links))
+        (figures::charts(model, &links))
+        (signals::section(model))
+        (tail::untested(model))
+        (tail::what_ran(model))
+    };
+    let raw: Markup = raw::section(model, &links)?;
+    let title = format!(
+        "{}: {}",
+        model.result.drill,
+        super::words::verdict_word(model.result.verdict)
+    );
+    Ok(shell(&title, &html! { (body) (raw) }).into_string())
+}

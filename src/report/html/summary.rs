@@ -1,0 +1,100 @@
+//! The top of the page: the first line, the verdict, what became of the work and why, and the
+//! answers that a stranger looks for.
+
+use super::links::Links;
+use crate::report::model::{ArmModel, Model};
+use crate::report::runs::Series;
+use crate::report::sentence::Sentence;
+use crate::report::story::{first_line, next, protection, what_happened};
+use crate::report::words::{protection_word, verdict_word};
+use maud::{Markup, html};
+
+pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
+    let verdict = verdict_word(model.result.verdict);
+    let summary = model.plan().map_or("", |plan| plan.summary.as_str());
+    html! {
+        header.top {
+            p.crumb { "lockdrill · drill " b { (model.result.drill) } " · run " (run_name(model)) }
+            h1 { (first_line::first_line(model, series)) }
+            @if !summary.is_empty() { p.question { "The question: " (summary) "." } }
+            div.answers {
+                p class=(format!("badge {verdict}")) { small { "verdict" } b { (verdict) } }
+                p class=(format!("badge {}", tone(model))) {
+                    small { "protection of the work" }
+                    b { (protection_word(model.result.protection)) }
+                }
+                @if let Some(main) = model.main() {
+                    p.why { (links.sentence(main, &capital(protection::why(main)))) "." }
+                }
+            }
+            (troubles(model))
+            @if let Some(main) = model.main() { (glance(model, main, series, links)) }
+        }
+    }
+}
+
+fn tone(model: &Model) -> &'static str {
+    use crate::verdict::Protection;
+    match model.result.protection {
+        Protection::Kept | Protection::KeptByFencing => "good",
+        Protection::Lost => "fail",
+        Protection::NotTested => "inconclusive",
+    }
+}
+
+fn troubles(model: &Model) -> Markup {
+    html! {
+        @if !model.troubles.is_empty() {
+            div.note role="note" {
+                b { "Not everything of this run could be read." }
+                ul { @for trouble in &model.troubles { li { (trouble) } } }
+            }
+        }
+    }
+}
+
+fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Markup {
+    html! {
+        dl.glance {
+            (entry("What was done, to whom, when", links, main, &what_happened::faults_done(main)))
+            (entry("Who held the lock", links, main, &[what_happened::holders(&main.scene)]))
+            (entry("Was a stale write accepted?", links, main, &what_happened::stale_writes(main)))
+            (entry("What saved the work?", links, main, &[what_happened::saved_by(main)]))
+            dt { "Is this lock safe?" }
+            dd {
+                "This report does not say that. It says what happened in this run"
+                @if let Some(rate) = first_line::rate(series) { ". " (rate) } @else { "." }
+            }
+            (entry("What to do next", links, main, &[next::action(model, series)]))
+        }
+    }
+}
+
+fn entry(question: &str, links: &Links, arm: &ArmModel, answers: &[Sentence]) -> Markup {
+    html! {
+        dt { (question) }
+        dd {
+            @for answer in answers {
+                p { (links.sentence(arm, &capital(answer.clone()))) "." }
+            }
+        }
+    }
+}
+
+/// A sentence that begins with a capital, unless it begins with a name.
+fn capital(mut sentence: Sentence) -> Sentence {
+    use crate::report::sentence::Part;
+    if let Some(Part::Text(words)) = sentence.parts.first_mut() {
+        let mut chars = words.chars();
+        if let Some(first) = chars.next() {
+            *words = first.to_uppercase().chain(chars).collect();
+        }
+    }
+    sentence
+}
+
+fn run_name(model: &Model) -> String {
+    let dir = std::path::Path::new(&model.result.dir);
+    let name = dir.file_name().or_else(|| model.dir.file_name());
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,54 @@
+//! The end of the page: what the run did not test, and what ran.
+
+use crate::report::model::Model;
+use crate::report::story::{next, untested};
+use crate::report::words::millis;
+use maud::{Markup, html};
+
+pub fn untested(model: &Model) -> Markup {
+    html! {
+        section id="untested" {
+            h2 { "What this run did not test" }
+            ul { @for line in untested::untested(model) { li { (line) } } }
+        }
+    }
+}
+
+pub fn what_ran(model: &Model) -> Markup {
+    html! {
+        section id="ran" {
+            h2 { "What ran" }
+            p { "Run it again: " code.command { (next::command(model)) } }
+            dl.facts {
+                @if let Some(plan) = model.plan() {
+                    dt { "lock" }
+                    dd { (plan.lock.backend) ", lease " (millis(plan.lock.lease_ms)) ", "
+                        @match plan.lock.renew_ms {
+                            Some(renew) => { "renewed every " (millis(renew)) },
+                            None => "not renewed",
+                        }
+                        @if let Some(flaw) = &plan.lock.flaw { ", with the built-in defect " code { (flaw) } }
+                    }
+                    dt { "key" } dd { code { (plan.lock.key) } }
+                    dt { "store" }
+                    dd { (plan.store.kind) ", fence " (crate::report::words::fence_word(plan.store.fence))
+                        @if plan.store.seal { ", sealed on entry" }
+                        @if plan.store.once { ", one write a fencing token" } }
+                    dt { "seed" } dd { (plan.seed) }
+                }
+                @for fact in &model.facts {
+                    @if fact.name != "command" { dt { (fact.name) } dd { (fact.value) } }
+                }
+            }
+            @for arm in &model.arms {
+                @if !arm.result.earlier_attempts.is_empty() {
+                    p { "Executions of " code { (arm.result.arm) } " before the one told here:" }
+                    ol { @for attempt in &arm.result.earlier_attempts { li { (attempt) } } }
+                }
+            }
+            p { "Beside this file: "
+                code { "plan.json" } ", " code { "timeline.jsonl" } ", " code { "results.json" } ". "
+                "Judge the record again with " code { "lockdrill recheck" } "; the timeline, not the seed, is the authority." }
+        }
+    }
+}

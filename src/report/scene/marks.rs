@@ -1,0 +1,405 @@
+//! Single things on the picture: writes, renewals, losses, parks, faults, server effects.
+
+use super::tenure::Tenure;
+use crate::ids::GrantId;
+use crate::timeline::event::{Answer, AttemptKind, Call, Outcome};
+use crate::timeline::history::{Cause, History, KeyEnd, Operation};
+use std::collections::HashMap;
+
+/// What became of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The store took it.
+    Accepted,
+    /// The store refused it.
+    Rejected,
+    /// It never reached the store, or nobody knows.
+    Unknown,
+}
+
+/// One write or seal.
+#[derive(Debug, Clone)]
+pub struct WriteMark {
+    /// Its id, `a.write.2`.
+    pub write: String,
+    /// Who.
+    pub worker: String,
+    /// A seal, not a write.
+    pub seal: bool,
+    /// When the worker asked.
+    pub asked: u64,
+    /// When the store applied or refused it; none if it never reached the store.
+    pub applied: Option<u64>,
+    /// Fencing token that it presented.
+    pub fencing: Option<u64>,
+    /// Highest fencing token that the store knew.
+    pub highest: Option<u64>,
+    /// Grant that it claims.
+    pub grant: Option<GrantId>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Index of the tenure of its grant, if there is one.
+    pub tenure: Option<usize>,
+    /// Lines that it rests on: invoke, return, store.
+    pub events: Vec<u64>,
+    /// The line to point at: the store's if there is one.
+    pub event: u64,
+}
+
+impl WriteMark {
+    /// When it counted: at the store, else when it was asked.
+    pub fn at(&self) -> u64 {
+        self.applied.unwrap_or(self.asked)
+    }
+
+    /// How long after the end of its own entitlement it reached the store, ns.
+    pub fn late_by(&self, tenures: &[Tenure]) -> Option<u64> {
+        let tenure = tenures.get(self.tenure?)?;
+        self.applied?
+            .checked_sub(tenure.until)
+            .filter(|late| *late > 0)
+    }
+
+    /// Late, or older than what the store had already taken.
+    pub fn is_stale(&self, tenures: &[Tenure]) -> bool {
+        let older = matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high);
+        self.late_by(tenures).is_some() || older
+    }
+}
+
+/// One renewal command.
+#[derive(Debug, Clone)]
+pub struct Renewal {
+    /// Who.
+    pub worker: String,
+    /// When it was sent.
+    pub sent: u64,
+    /// When it was answered.
+    pub answered: Option<u64>,
+    /// It extended the lease.
+    pub ok: bool,
+    /// Time left of the lease when it was sent, ns; negative if it had ended. By the client's
+    /// own reckoning: last grant or renewal sent + lease.
+    pub margin: Option<i64>,
+    /// Its `invoke`.
+    pub event: u64,
+}
+
+/// A loss that was told.
+#[derive(Debug, Clone)]
+pub struct LossMark {
+    /// Who.
+    pub worker: String,
+    /// When.
+    pub at: u64,
+    /// Why.
+    pub reason: String,
+    /// Grant.
+    pub grant: GrantId,
+    /// The line.
+    pub event: u64,
+}
+
+/// A point at which a worker waited for the lab.
+#[derive(Debug, Clone)]
+pub struct Park {
+    /// Who.
+    pub worker: String,
+    /// Where.
+    pub point: String,
+    /// From when.
+    pub from: u64,
+    /// A fault awaits this very point.
+    pub awaited: bool,
+    /// The line.
+    pub event: u64,
+}
+
+/// One fault that was injected.
+#[derive(Debug, Clone)]
+pub struct FaultMark {
+    /// Name in the plan.
+    pub name: String,
+    /// Kind.
+    pub kind: String,
+    /// Whom it hit.
+    pub worker: Option<String>,
+    /// When the injecting call began, and when its effect was seen in full.
+    pub began: u64,
+    /// When its effect was seen in full.
+    pub effective: u64,
+    /// When the heal began.
+    pub healed: Option<u64>,
+    /// When the removal was seen by its effect.
+    pub removed: Option<u64>,
+    /// Onset and heal.
+    pub events: Vec<u64>,
+}
+
+/// One effect on the server's lane.
+#[derive(Debug, Clone)]
+pub struct ServerMark {
+    /// Server.
+    pub server: String,
+    /// When.
+    pub at: u64,
+    /// What.
+    pub kind: ServerKind,
+    /// Fencing token of a grant.
+    pub fencing: Option<u64>,
+    /// The line.
+    pub event: u64,
+}
+
+/// What a server's effect was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    /// The key was set.
+    Grant,
+    /// Its deadline moved.
+    Extended,
+    /// It was deleted.
+    Deleted,
+    /// Everything was.
+    Flushed,
+}
+
+/// Every write and seal: those that workers asked for, joined with the store's log.
+pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
+    let by_grant: HashMap<&GrantId, usize> = tenures
+        .iter()
+        .enumerate()
+        .filter_map(|(index, tenure)| Some((tenure.grant.as_ref()?, index)))
+        .collect();
+    let mut marks: Vec<WriteMark> = Vec::new();
+    let mut by_operation: HashMap<usize, usize> = HashMap::new();
+    for (index, operation) in history.operations.iter().enumerate() {
+        if let Some(mark) = asked(history, operation) {
+            by_operation.insert(index, marks.len());
+            marks.push(mark);
+        }
+    }
+    for attempt in &history.store {
+        let known = attempt
+            .operation
+            .and_then(|operation| by_operation.get(&operation).copied());
+        let index = known.unwrap_or_else(|| {
+            marks.push(unasked(&attempt.write, attempt.kind, attempt.applied));
+            marks.len() - 1
+        });
+        let mark = &mut marks[index];
+        mark.write.clone_from(&attempt.write);
+        mark.applied = Some(attempt.applied);
+        mark.grant = attempt.grant.clone().or(mark.grant.take());
+        mark.fencing = attempt.fencing.map(|token| token.0).or(mark.fencing);
+        mark.highest = attempt.highest.map(|token| token.0);
+        mark.fate = if attempt.accepted {
+            Fate::Accepted
+        } else {
+            Fate::Rejected
+        };
+        mark.events.push(attempt.seq);
+        mark.event = attempt.seq;
+    }
+    for mark in &mut marks {
+        mark.tenure = mark
+            .grant
+            .as_ref()
+            .and_then(|grant| by_grant.get(grant).copied());
+    }
+    marks
+}
+
+fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
+    let (write, seal, grant, fencing) = match &operation.call {
+        Call::Write {
+            write,
+            grant,
+            fencing,
+            ..
+        } => (write.clone(), false, grant.clone(), fencing),
+        Call::Seal { grant, fencing } => (String::new(), true, Some(grant.clone()), fencing),
+        _ => return None,
+    };
+    let fate = match operation.answer() {
+        Some(Answer::Accepted) => Fate::Accepted,
+        Some(Answer::Rejected { .. }) => Fate::Rejected,
+        _ => Fate::Unknown,
+    };
+    Some(WriteMark {
+        write,
+        worker: history.worker_name(operation.worker).to_owned(),
+        seal,
+        asked: operation.invoked,
+        applied: None,
+        fencing: fencing.map(|token| token.0),
+        highest: None,
+        grant,
+        fate,
+        tenure: None,
+        events: operation.seqs(),
+        event: operation.seq,
+    })
+}
+
+/// An attempt in the store's log that no worker's line speaks of.
+fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
+    WriteMark {
+        write: write.to_owned(),
+        worker: write.split('.').next().unwrap_or(write).to_owned(),
+        seal: kind == AttemptKind::Seal,
+        asked: applied,
+        applied: Some(applied),
+        fencing: None,
+        highest: None,
+        grant: None,
+        fate: Fate::Unknown,
+        tenure: None,
+        events: Vec::new(),
+        event: 0,
+    }
+}
+
+/// Every renewal command, with the time that was left when it was sent.
+pub fn renewals(history: &History) -> Vec<Renewal> {
+    // The client's own reckoning: last grant or renewal sent + lease.
+    let mut deadlines: HashMap<&GrantId, (u64, u64)> = HashMap::new();
+    let mut marks = Vec::new();
+    for operation in &history.operations {
+        if let Some(Answer::Granted {
+            grant, lease_ms, ..
+        }) = operation.answer()
+        {
+            let lease = lease_ms.saturating_mul(1_000_000);
+            // The attempt on the wire comes after the step it belongs to and is the truer start.
+            let sent_later = deadlines
+                .get(grant)
+                .is_none_or(|_| matches!(operation.call, Call::Attempt { .. }));
+            if sent_later {
+                deadlines.insert(grant, (operation.invoked.saturating_add(lease), lease));
+            }
+        }
+        let Call::Renew { grant, .. } = &operation.call else {
+            continue;
+        };
+        let answered = operation.returned.as_ref();
+        let ok = answered
+            .is_some_and(|back| back.outcome == Outcome::Ok && back.answer == Answer::Renewed);
+        let margin = deadlines.get_mut(grant).map(|(deadline, lease)| {
+            let margin = signed(*deadline) - signed(operation.invoked);
+            if ok {
+                *deadline = operation.invoked.saturating_add(*lease);
+            }
+            margin
+        });
+        marks.push(Renewal {
+            worker: history.worker_name(operation.worker).to_owned(),
+            sent: operation.invoked,
+            answered: answered.map(|back| back.at),
+            ok,
+            margin,
+            event: operation.seq,
+        });
+    }
+    marks
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// Every loss that was told.
+pub fn losses(history: &History) -> Vec<LossMark> {
+    let marks = history.losses.iter().map(|loss| LossMark {
+        worker: history.worker_name(loss.worker).to_owned(),
+        at: loss.at,
+        reason: loss.reason.clone(),
+        grant: loss.grant.clone(),
+        event: loss.seq,
+    });
+    marks.collect()
+}
+
+/// Every point at which a worker waited for the lab.
+pub fn parks(history: &History) -> Vec<Park> {
+    let waiting = history.points.iter().filter(|point| point.waits);
+    let marks = waiting.map(|point| Park {
+        worker: history.worker_name(point.worker).to_owned(),
+        point: point.point.clone(),
+        from: point.at,
+        awaited: history
+            .plan
+            .faults
+            .iter()
+            .any(|fault| fault.when == point.point),
+        event: point.seq,
+    });
+    marks.collect()
+}
+
+/// Every fault that was injected, with its heal.
+pub fn faults(history: &History) -> Vec<FaultMark> {
+    let mut marks = Vec::new();
+    for window in &history.faults {
+        for (index, onset) in window.onsets.iter().enumerate() {
+            let heal = window.heals.get(index);
+            let mut events = vec![onset.seq];
+            events.extend(heal.map(|heal| heal.seq));
+            marks.push(FaultMark {
+                name: window.fault.clone(),
+                kind: window.kind.clone(),
+                worker: window
+                    .worker
+                    .map(|worker| history.worker_name(worker).to_owned()),
+                began: onset.began,
+                effective: onset.effective,
+                healed: heal.map(|heal| heal.began),
+                removed: heal.and_then(|heal| heal.removed),
+                events,
+            });
+        }
+    }
+    marks
+}
+
+/// What the server did to lock keys: grants, moved deadlines, keys that ended.
+pub fn server(history: &History) -> Vec<ServerMark> {
+    let mut marks = Vec::new();
+    for grant in &history.grants {
+        let mut mark = |at, kind, fencing, event| {
+            marks.push(ServerMark {
+                server: grant.server.clone(),
+                at,
+                kind,
+                fencing,
+                event,
+            });
+        };
+        let token = grant.fencing.map(|token| token.0);
+        mark(grant.granted.middle(), ServerKind::Grant, token, grant.seq);
+        for extension in &grant.extensions {
+            mark(
+                extension.at.middle(),
+                ServerKind::Extended,
+                None,
+                extension.seq,
+            );
+        }
+        match &grant.end {
+            KeyEnd::Open => {}
+            KeyEnd::Released { seq, at, .. } => {
+                mark(at.middle(), ServerKind::Deleted, None, *seq);
+            }
+            KeyEnd::Expired { seq, seen, .. } => mark(*seen, ServerKind::Deleted, None, *seq),
+            KeyEnd::Taken { seq, at, cause, .. } => match cause {
+                Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
+                // The new grant on the same line shows it.
+                Cause::Overwrite(_) => {}
+                Cause::BlindDelete(_) | Cause::Clock | Cause::Unclear(_) | Cause::Unexplained => {
+                    mark(at.latest, ServerKind::Deleted, None, *seq);
+                }
+            },
+        }
+    }
+    marks
+}

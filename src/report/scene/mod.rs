@@ -1,0 +1,189 @@
+//! What there is to draw of one arm: lanes, entitlements, beliefs, writes, faults. Read out of the
+//! history once; charts, tables and sentences share it, so that they cannot disagree.
+//!
+//! A scene is for looking at. It never judges, and no check reads it.
+
+pub mod marks;
+pub mod tenure;
+
+use crate::timeline::history::History;
+use marks::{FaultMark, LossMark, Park, Renewal, ServerMark, WriteMark};
+use tenure::{Belief, Tenure};
+
+/// One arm, ready to be drawn. All times are lab time in
+/// nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// First instant worth showing.
+    pub from: u64,
+    /// Last instant worth showing, after `from`.
+    pub to: u64,
+    /// Lanes, in the order of the plan, then any other worker that speaks.
+    pub workers: Vec<String>,
+    /// Server lanes, in the order in which they first speak.
+    pub servers: Vec<String>,
+    /// Whom the server entitled, and when.
+    pub tenures: Vec<Tenure>,
+    /// Whose handle said that it holds, and when.
+    pub beliefs: Vec<Belief>,
+    /// Writes and seals, joined with the store's log.
+    pub writes: Vec<WriteMark>,
+    /// Renewals.
+    pub renewals: Vec<Renewal>,
+    /// Losses told.
+    pub losses: Vec<LossMark>,
+    /// Points at which a worker waited for the lab.
+    pub parks: Vec<Park>,
+    /// Faults.
+    pub faults: Vec<FaultMark>,
+    /// Faults that could not be injected: name, `seq`, why.
+    pub not_injected: Vec<(String, u64, String)>,
+    /// The server's effects.
+    pub server: Vec<ServerMark>,
+    /// Host stalls as (from, to).
+    pub stalls: Vec<(u64, u64)>,
+    /// How long each successful acquire or enter took.
+    pub waits: Vec<u64>,
+    /// Times closer than this prove nothing about order.
+    pub epsilon: u64,
+}
+
+impl Scene {
+    /// What there is to draw of a history.
+    pub fn of(history: &History) -> Self {
+        let tenures = tenure::tenures(history);
+        let (from, to) = window(history);
+        Scene {
+            from,
+            to,
+            workers: history
+                .workers
+                .iter()
+                .map(|worker| worker.name.clone())
+                .collect(),
+            servers: servers(history),
+            beliefs: tenure::beliefs(history),
+            writes: marks::writes(history, &tenures),
+            renewals: marks::renewals(history),
+            losses: marks::losses(history),
+            parks: marks::parks(history),
+            faults: marks::faults(history),
+            not_injected: not_injected(history),
+            server: marks::server(history),
+            stalls: history
+                .stalls
+                .iter()
+                .map(|stall| (stall.span.from, stall.span.to))
+                .collect(),
+            waits: waits(history),
+            tenures,
+            epsilon: history.epsilon_ns,
+        }
+    }
+
+    /// The lane of a worker.
+    pub fn lane(&self, worker: &str) -> Option<usize> {
+        self.workers.iter().position(|name| name == worker)
+    }
+
+    /// The same scene between two instants: what lies outside is left out, what reaches outside
+    /// is cut at the edge by whoever draws.
+    #[must_use]
+    pub fn between(&self, from: u64, to: u64) -> Scene {
+        let inside = |at: u64| from <= at && at <= to;
+        let touches = |begin: u64, end: u64| begin <= to && end >= from;
+        let mut part = Scene {
+            from,
+            to,
+            ..self.clone()
+        };
+        part.writes.retain(|write| inside(write.at()));
+        part.renewals
+            .retain(|renewal| inside(renewal.answered.unwrap_or(renewal.sent)));
+        part.losses.retain(|loss| inside(loss.at));
+        part.parks.retain(|park| inside(park.from));
+        part.server.retain(|mark| inside(mark.at));
+        part.stalls.retain(|stall| touches(stall.0, stall.1));
+        part.faults.retain(|fault| {
+            let end = fault.removed.or(fault.healed).unwrap_or(self.to);
+            touches(fault.effective, end)
+        });
+        part
+    }
+
+    /// There is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        self.to <= self.from
+    }
+}
+
+fn not_injected(history: &History) -> Vec<(String, u64, String)> {
+    let windows = history.faults.iter();
+    windows
+        .filter_map(|window| {
+            let (seq, why) = window.not_injected.clone()?;
+            Some((window.fault.clone(), seq, why))
+        })
+        .collect()
+}
+
+fn waits(history: &History) -> Vec<u64> {
+    let granted = history
+        .operations
+        .iter()
+        .filter(|operation| tenure::granted(operation).is_some());
+    granted
+        .filter_map(|operation| {
+            Some(
+                operation
+                    .returned
+                    .as_ref()?
+                    .at
+                    .saturating_sub(operation.invoked),
+            )
+        })
+        .collect()
+}
+
+fn servers(history: &History) -> Vec<String> {
+    let mut names: Vec<String> = history.observers.keys().cloned().collect();
+    for grant in &history.grants {
+        if !names.contains(&grant.server) {
+            names.push(grant.server.clone());
+        }
+    }
+    names
+}
+
+/// From just before the first thing that the drill did to just after the last; starting servers
+/// and collecting what is left is not part of the story.
+fn window(history: &History) -> (u64, u64) {
+    let operations = history.operations.iter().flat_map(|operation| {
+        [
+            Some(operation.invoked),
+            operation.returned.as_ref().map(|back| back.at),
+        ]
+    });
+    let faults = history.faults.iter().flat_map(|window| {
+        let onsets = window.onsets.iter().map(|onset| Some(onset.began));
+        let heals = window
+            .heals
+            .iter()
+            .map(|heal| Some(heal.removed.unwrap_or(heal.began)));
+        onsets.chain(heals)
+    });
+    let grants = history.grants.iter().map(|grant| Some(grant.seen));
+    let store = history.store.iter().map(|attempt| Some(attempt.applied));
+    let losses = history.losses.iter().map(|loss| Some(loss.at));
+    let all = operations.chain(faults).chain(grants).chain(store);
+    let range = all.chain(losses).flatten().fold(None, |range, at| {
+        Some(range.map_or((at, at), |(first, last): (u64, u64)| {
+            (first.min(at), last.max(at))
+        }))
+    });
+    let Some((first, last)) = range else {
+        return (0, 0);
+    };
+    let margin = ((last - first) / 18).max(1_000_000);
+    (first.saturating_sub(margin), last.saturating_add(margin))
+}

@@ -1,0 +1,56 @@
+//! Sentences that carry links to the events they rest on. Made once, shown as text on a terminal
+//! or picture and as links on a page.
+
+/// A piece of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Plain words.
+    Text(String),
+    /// Words that rest on the line with this `seq`.
+    Event(String, u64),
+    /// A command or a name from a file, to be shown as typed.
+    Code(String),
+}
+
+/// A sentence without its full stop, about one arm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sentence {
+    /// Its pieces, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Sentence {
+    /// A sentence of plain words.
+    pub fn of(words: impl Into<String>) -> Self {
+        Sentence::default().text(words)
+    }
+
+    /// Goes on in plain words.
+    #[must_use]
+    pub fn text(mut self, words: impl Into<String>) -> Self {
+        self.parts.push(Part::Text(words.into()));
+        self
+    }
+
+    /// Goes on in words that rest on a line.
+    #[must_use]
+    pub fn event(mut self, words: impl Into<String>, seq: u64) -> Self {
+        self.parts.push(Part::Event(words.into(), seq));
+        self
+    }
+
+    /// Goes on with something that is shown as typed.
+    #[must_use]
+    pub fn code(mut self, typed: impl Into<String>) -> Self {
+        self.parts.push(Part::Code(typed.into()));
+        self
+    }
+
+    /// The words alone.
+    pub fn plain(&self) -> String {
+        let words = self.parts.iter().map(|part| match part {
+            Part::Text(words) | Part::Event(words, _) | Part::Code(words) => words.as_str(),
+        });
+        words.collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! What a report says in sentences. Each rests on events of the record or on the result; none
+//! says more than the contract of what a report may say allows.
+
+pub mod first_line;
+pub mod next;
+pub mod protection;
+pub mod untested;
+pub mod what_happened;
+
+use super::model::ArmModel;
+use crate::checks::{Finding, Outcome};
+
+/// The finding of this check in an arm.
+fn finding<'m>(arm: &'m ArmModel, check: &str) -> Option<&'m Finding> {
+    arm.result
+        .checks
+        .iter()
+        .find(|finding| finding.check == check)
+}
+
+/// Every violated finding of an arm.
+pub fn violated(arm: &ArmModel) -> impl Iterator<Item = &Finding> {
+    arm.result
+        .checks
+        .iter()
+        .filter(|finding| finding.outcome == Outcome::Violated)
+}
+
+/// A sentence from elsewhere without the full stop that it may have.
+fn bare(sentence: &str) -> &str {
+    sentence.trim().trim_end_matches('.')
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

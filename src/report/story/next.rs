@@ -1,0 +1,145 @@
+//! What to do next: one concrete action, by verdict.
+
+use super::{bare, finding, listed, violated};
+use crate::checks::Outcome;
+use crate::plan::Plan;
+use crate::report::model::{ArmModel, Model};
+use crate::report::runs::Series;
+use crate::report::sentence::Sentence;
+use crate::store::Fence;
+use crate::verdict::Verdict;
+
+/// So many runs of one schedule, all passed, bound its failure rate below about seven per cent.
+const ENOUGH: usize = 50;
+
+/// The action.
+pub fn action(model: &Model, series: &Series) -> Sentence {
+    let Some(main) = model.main() else {
+        return Sentence::of("Run it again: ").code(command(model));
+    };
+    match model.result.verdict {
+        Verdict::Pass => pass(model, series),
+        Verdict::Limit => limit(model),
+        Verdict::Fail => again(fail(main), model),
+        Verdict::Inconclusive => again(inconclusive(model, main), model),
+    }
+}
+
+/// The command that runs this again.
+pub fn command(model: &Model) -> String {
+    model.fact("command").map_or_else(
+        || {
+            let seed = model.plan().map_or(0, |plan| plan.seed);
+            format!("lockdrill run {} --seed {seed}", model.result.drill)
+        },
+        str::to_owned,
+    )
+}
+
+fn again(advice: Sentence, model: &Model) -> Sentence {
+    advice.text(". Then run it again: ").code(command(model))
+}
+
+fn pass(model: &Model, series: &Series) -> Sentence {
+    if series.told() < ENOUGH {
+        return Sentence::of(
+            "Narrow the bound, because one run says little about how often this schedule fails: ",
+        )
+        .code(format!(
+            "lockdrill run {} --repeat {ENOUGH}",
+            model.result.drill
+        ));
+    }
+    Sentence::of(
+        "Run the other drills against the same lock, because this one has said what it can: ",
+    )
+    .code("lockdrill run --all")
+}
+
+fn limit(model: &Model) -> Sentence {
+    let checks = model
+        .plan()
+        .and_then(|plan| plan.limit.as_ref())
+        .map_or_else(|| "this".to_owned(), |limit| listed(&limit.checks));
+    Sentence::of("Decide whether your work can live without ")
+        .code(checks)
+        .text(". If it cannot, use another lock; if it can, make sure that every store behind this lock compares fencing tokens in the same step as it writes")
+}
+
+fn fail(main: &ArmModel) -> Sentence {
+    if let Some(advice) = main.plan().and_then(|plan| remedy(plan, main)) {
+        return advice;
+    }
+    let red = violated(main).next();
+    match red.and_then(|red| Some((red, red.events.first()?))) {
+        Some((red, seq)) => Sentence::of("Find out why ")
+            .code(&red.check)
+            .text(" was violated: begin at ")
+            .event("its first event", *seq)
+            .text(" and follow the picture from there"),
+        None => Sentence::of(format!("Look into it: {}", bare(&main.result.why))),
+    }
+}
+
+/// What to change, where the plan itself tells.
+fn remedy(plan: &Plan, main: &ArmModel) -> Option<Sentence> {
+    let red = |check: &str| {
+        finding(main, check).is_some_and(|finding| finding.outcome == Outcome::Violated)
+    };
+    if let Some(flaw) = &plan.lock.flaw {
+        return Some(
+            Sentence::of("Take the built-in defect ")
+                .code(flaw)
+                .text(" out of the lock (")
+                .code("lock.flaw")
+                .text(")"),
+        );
+    }
+    if red("no_stale_write") && plan.store.fence != Fence::Atomic {
+        return Some(
+            Sentence::of(
+                "Make the store compare the fencing token in the same atomic step as the write (",
+            )
+            .code("store.fence = \"atomic\"")
+            .text(")"),
+        );
+    }
+    if red("no_lost_update") && !plan.store.seal {
+        return Some(
+            Sentence::of("Tell the store the new fencing token on entry, before the first write (")
+                .code("store.seal = true")
+                .text(")"),
+        );
+    }
+    None
+}
+
+fn inconclusive(model: &Model, main: &ArmModel) -> Sentence {
+    if let Some((name, seq, _)) = main.scene.not_injected.first() {
+        return Sentence::of("Read ")
+            .event(format!("why {name} was not injected"), *seq)
+            .text(" and change its ")
+            .code("when")
+            .text(" or ")
+            .code("target")
+            .text(" in the experiment file");
+    }
+    let dead = model
+        .arms
+        .iter()
+        .find(|arm| arm.result.red_as_required == Some(false));
+    if let Some(control) = dead {
+        return Sentence::of("Look at the control ")
+            .code(&control.result.arm)
+            .text(format!(
+                " first: {}. Until it goes red, this drill cannot show that it sees the damage",
+                bare(&control.result.why)
+            ));
+    }
+    if !main.scene.stalls.is_empty() {
+        return Sentence::of("Find a quieter machine (")
+            .code("lockdrill doctor")
+            .text(" shows how noisy this one is)");
+    }
+    Sentence::of("Remove the cause")
+}

@@ -1,0 +1,128 @@
+//! What became of the protected work, in one sentence with its events: the write that came late,
+//! by how much, and what the store did with it.
+
+use super::{bare, violated};
+use crate::report::model::ArmModel;
+use crate::report::scene::Scene;
+use crate::report::scene::marks::{Fate, WriteMark};
+use crate::report::scene::tenure::Tenure;
+use crate::report::sentence::Sentence;
+use crate::report::words::{at, count, span};
+use crate::verdict::Protection;
+
+/// Why the protection is what it is.
+pub fn why(arm: &ArmModel) -> Sentence {
+    let scene = &arm.scene;
+    let telling = match arm.result.protection {
+        Protection::KeptByFencing => first_stale(scene, Fate::Rejected),
+        Protection::Lost => first_stale(scene, Fate::Accepted),
+        Protection::Kept | Protection::NotTested => None,
+    };
+    if let Some(write) = telling {
+        return told(scene, write);
+    }
+    match arm.result.protection {
+        Protection::Kept => kept(scene),
+        Protection::NotTested => {
+            Sentence::of("no write reached the store, so nothing was put to the test")
+        }
+        Protection::KeptByFencing => {
+            Sentence::of("a stale write reached the store and was refused")
+        }
+        Protection::Lost => violated(arm).last().map_or_else(
+            || Sentence::of("something stale was accepted"),
+            |finding| {
+                let why = Sentence::of(bare(&finding.why));
+                finding.events.first().map_or(why.clone(), |seq| {
+                    Sentence::default().event(bare(&finding.why), *seq)
+                })
+            },
+        ),
+    }
+}
+
+fn kept(scene: &Scene) -> Sentence {
+    let reached = reached(scene).count();
+    Sentence::of(format!(
+        "{} reached the store, none of them late or older than one that it had taken; no stale write was tried, so fencing was not put to the test",
+        count(reached, "write")
+    ))
+}
+
+/// Writes (not seals) that reached the store.
+pub fn reached(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
+    scene
+        .writes
+        .iter()
+        .filter(|write| write.applied.is_some() && !write.seal)
+}
+
+/// Stale writes that reached the store.
+pub fn stale(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
+    reached(scene).filter(|write| write.is_stale(&scene.tenures))
+}
+
+/// The stale write that tells most: the first that was accepted, else the first.
+pub fn most_telling(scene: &Scene) -> Option<&WriteMark> {
+    first_stale(scene, Fate::Accepted).or_else(|| stale(scene).next())
+}
+
+fn first_stale(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
+    stale(scene).find(|write| write.fate == fate)
+}
+
+/// One stale write: who, when, how late, after whose grant, what the store did.
+pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
+    let token = write
+        .fencing
+        .map_or("no fencing token".to_owned(), |token| {
+            format!("fencing token {token}")
+        });
+    let mut sentence = Sentence::default()
+        .event(format!("{} wrote", write.worker), write.event)
+        .text(format!(" with {token} at {}", at(write.at())));
+    let mut glue = ", ";
+    if let (Some(late), Some(own)) = (write.late_by(&scene.tenures), own(scene, write)) {
+        let seq = own.ended_by.unwrap_or(own.granted_by);
+        sentence = sentence
+            .text(format!("{glue}{} after ", span(late)))
+            .event("its lease ended", seq);
+        glue = " and ";
+    }
+    if let Some(next) = successor(scene, write) {
+        let granted = match next.fencing {
+            Some(token) => format!("was granted {token}"),
+            None => "was granted the lock".to_owned(),
+        };
+        sentence = sentence
+            .text(format!(
+                "{glue}{} after {} ",
+                span(write.at().saturating_sub(next.from)),
+                next.worker.as_deref().unwrap_or("somebody else")
+            ))
+            .event(granted, next.granted_by);
+    }
+    sentence.text("; the store ").event(
+        match write.fate {
+            Fate::Accepted => "accepted it",
+            Fate::Rejected => "refused it",
+            Fate::Unknown => "did not say what became of it",
+        },
+        write.event,
+    )
+}
+
+fn own<'s>(scene: &'s Scene, write: &WriteMark) -> Option<&'s Tenure> {
+    scene.tenures.get(write.tenure?)
+}
+
+/// The last grant to anybody else before the write.
+fn successor<'s>(scene: &'s Scene, write: &WriteMark) -> Option<&'s Tenure> {
+    let own = own(scene, write);
+    scene
+        .tenures
+        .iter()
+        .filter(|tenure| tenure.from < write.at() && tenure.grant != write.grant)
+        .filter(|tenure| own.is_none_or(|own| tenure.from >= own.from))
+        .max_by_key(|tenure| tenure.from)
+}

@@ -1,0 +1,138 @@
+//! The answers that a stranger looks for first: what was done to whom and when, whether a stale
+//! write was accepted, what saved the work.
+
+use super::protection::{reached, stale, told};
+use crate::faults;
+use crate::report::model::ArmModel;
+use crate::report::scene::Scene;
+use crate::report::scene::marks::{Fate, FaultMark};
+use crate::report::sentence::Sentence;
+use crate::report::words::{at, count, fence_word, span};
+use crate::store::Fence;
+use crate::verdict::Protection;
+
+/// What was done, one sentence a fault.
+pub fn faults_done(arm: &ArmModel) -> Vec<Sentence> {
+    let scene = &arm.scene;
+    let mut told: Vec<Sentence> = scene.faults.iter().map(fault).collect();
+    for (name, seq, why) in &scene.not_injected {
+        told.push(
+            Sentence::default()
+                .event(format!("{name} was not injected"), *seq)
+                .text(format!(": {why}")),
+        );
+    }
+    let planned = arm.plan().map_or(0, |plan| plan.faults.len());
+    if told.is_empty() {
+        told.push(Sentence::of(if planned == 0 {
+            "nothing was broken: the drill has no fault"
+        } else {
+            "nothing is on the record: no fault was injected"
+        }));
+    }
+    told
+}
+
+fn fault(mark: &FaultMark) -> Sentence {
+    let onset = mark.events.first().copied().unwrap_or(0);
+    let whom = mark
+        .worker
+        .as_ref()
+        .map_or_else(String::new, |worker| format!(" of {worker}"));
+    let sentence = Sentence::default()
+        .event(format!("{}: {}{whom}", mark.name, mark.kind), onset)
+        .text(format!(" from {} ", at(mark.effective)));
+    let end = mark.removed.or(mark.healed);
+    let sentence = match (end, mark.events.get(1)) {
+        (Some(end), Some(heal)) => sentence
+            .text("to ")
+            .event(at(end), *heal)
+            .text(format!(", {}", span(end.saturating_sub(mark.effective)))),
+        _ => sentence.text("on; its end is not on the record"),
+    };
+    match faults::find(&mark.kind) {
+        Some(kind) => sentence.text(format!(" ({})", kind.summary)),
+        None => sentence,
+    }
+}
+
+/// Was a stale write accepted?
+pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
+    let scene = &arm.scene;
+    let all: Vec<_> = stale(scene).collect();
+    let accepted: Vec<_> = all
+        .iter()
+        .filter(|write| write.fate == Fate::Accepted)
+        .collect();
+    if all.is_empty() {
+        return vec![Sentence::of(format!(
+            "none was tried: {} reached the store, each in order and within its lease",
+            count(reached(scene).count(), "write")
+        ))];
+    }
+    let head = if accepted.is_empty() {
+        format!(
+            "no: {} tried, none accepted",
+            count(all.len(), "stale write")
+        )
+    } else {
+        format!(
+            "yes: {} tried, {} accepted",
+            count(all.len(), "stale write"),
+            accepted.len()
+        )
+    };
+    let shown = accepted.first().map_or(all[0], |write| **write);
+    vec![Sentence::of(head), told(scene, shown)]
+}
+
+/// Which protection saved the work, or that none did.
+pub fn saved_by(arm: &ArmModel) -> Sentence {
+    let fence = arm.plan().map(|plan| plan.store.fence);
+    let mode = fence.map_or("", fence_word);
+    match arm.result.protection {
+        Protection::KeptByFencing => Sentence::of(format!(
+            "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
+        )),
+        Protection::Kept => Sentence::of(
+            "the lock: nobody wrote without being entitled, and the fence had nothing to refuse",
+        ),
+        Protection::Lost => Sentence::of(match fence {
+            Some(Fence::Off) => "none: the store compares no fencing tokens (fence off)",
+            Some(Fence::Racy) => {
+                "none: the store reads, compares and then writes in separate steps (fence racy)"
+            }
+            Some(Fence::Atomic) | None => "none: the damage got past the fence",
+        }),
+        Protection::NotTested => Sentence::of("none was put to the test"),
+    }
+}
+
+/// Who held the lock, told as one line: `a 0.43–2.44 s, b 2.44–3.52 s`.
+pub fn holders(scene: &Scene) -> Sentence {
+    const MAX: usize = 6;
+    let mut sentence = Sentence::default();
+    for (index, tenure) in scene.tenures.iter().take(MAX).enumerate() {
+        let overlaps = index > 0
+            && scene.tenures[..index]
+                .iter()
+                .any(|before| before.until > tenure.from.saturating_add(2 * scene.epsilon));
+        let glue = match (index, overlaps) {
+            (0, _) => "",
+            (_, true) => ", and at the same time ",
+            (_, false) => ", then ",
+        };
+        sentence = sentence
+            .text(glue)
+            .event(
+                tenure.worker.clone().unwrap_or("somebody".to_owned()),
+                tenure.granted_by,
+            )
+            .text(format!(" from {} to {}", at(tenure.from), at(tenure.until)));
+    }
+    match scene.tenures.len() {
+        0 => Sentence::of("nobody, as far as the record shows"),
+        n if n > MAX => sentence.text(format!(" and {} more", count(n - MAX, "grant"))),
+        _ => sentence,
+    }
+}

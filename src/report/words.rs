@@ -1,0 +1,121 @@
+//! How the report says things: times, durations, the closed sets of answers. One place, so that
+//! console, page, pictures and JUnit use the same words.
+
+use crate::checks::Outcome;
+use crate::store::Fence;
+use crate::verdict::{Protection, Verdict};
+
+/// Words that no output may contain, whatever the verdict: each claims more than a run can show.
+pub const FORBIDDEN: [&str; 4] = [
+    "proves safe",
+    "guarantees",
+    "reproducible by seed",
+    "any lock is safe",
+];
+
+/// A verdict as one word.
+pub const fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Limit => "limit",
+        Verdict::Fail => "fail",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// What became of the protected work, in the contract's words.
+pub const fn protection_word(protection: Protection) -> &'static str {
+    match protection {
+        Protection::Kept => "kept",
+        Protection::KeptByFencing => "kept by fencing",
+        Protection::Lost => "lost",
+        Protection::NotTested => "not tested",
+    }
+}
+
+/// An outcome as one word.
+pub const fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "holds",
+        Outcome::Violated => "violated",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+/// A fence mode as an experiment file names it.
+pub const fn fence_word(fence: Fence) -> &'static str {
+    match fence {
+        Fence::Atomic => "atomic",
+        Fence::Racy => "racy",
+        Fence::Off => "off",
+    }
+}
+
+/// Lab time to the hundredth of a second: `4.81 s`.
+pub fn at(ns: u64) -> String {
+    format!("{} s", seconds(ns, 2))
+}
+
+/// Lab time to the millisecond without a unit, for tables: `4.812`.
+pub fn at_ms(ns: u64) -> String {
+    seconds(ns, 3)
+}
+
+/// A duration in the unit that reads best: `1.31 s`, `42 ms`, `310 µs`.
+pub fn span(ns: u64) -> String {
+    if ns >= 995_000_000 {
+        format!("{} s", seconds(ns, 2))
+    } else if ns >= 995_000 {
+        format!("{} ms", (ns + 500_000) / 1_000_000)
+    } else {
+        format!("{} µs", (ns + 500) / 1000)
+    }
+}
+
+/// Milliseconds from a plan, in the unit that reads best: `1.5 s`, `250 ms`.
+pub fn millis(ms: u64) -> String {
+    if ms >= 1000 {
+        let text = seconds(ms.saturating_mul(1_000_000), 3);
+        format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+    } else {
+        format!("{ms} ms")
+    }
+}
+
+/// `1 write`, `2 writes`.
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+/// Seconds with this many decimals, rounded half up, in integers: no float ever reaches a reader.
+fn seconds(ns: u64, decimals: u32) -> String {
+    let unit = 10_u64.pow(9_u32.saturating_sub(decimals));
+    let scale = 10_u64.pow(decimals.min(9));
+    let rounded = ns.saturating_add(unit / 2) / unit;
+    let width = usize::try_from(decimals).unwrap_or(0);
+    format!("{}.{:0width$}", rounded / scale, rounded % scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_a_person_writes_them() {
+        assert_eq!(at(4_812_345_678), "4.81 s");
+        assert_eq!(at(4_995_000_000), "5.00 s");
+        assert_eq!(at_ms(4_812_345_678), "4.812");
+        assert_eq!(span(1_310_000_000), "1.31 s");
+        assert_eq!(span(996_000_000), "1.00 s");
+        assert_eq!(span(42_400_000), "42 ms");
+        assert_eq!(span(310_000), "310 µs");
+        assert_eq!(millis(1500), "1.5 s");
+        assert_eq!(millis(10_000), "10 s");
+        assert_eq!(millis(250), "250 ms");
+        assert_eq!(at(u64::MAX), "18446744073.70 s");
+    }
+}

@@ -1,0 +1,162 @@
+//! One arm as the conductor sees it: a process tree that is started, listened to and awaited.
+
+use super::console::Console;
+use super::director::Progress;
+use super::preflight::Ready;
+use super::run_dir;
+use super::spec::ArmSpec;
+use crate::env::error::EnvError;
+use crate::env::isolation::{self, ArmProcess, Launch};
+use crate::env::ledger::Ledger;
+use crate::exit::Exit;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// One arm to be run.
+#[derive(Debug, Clone)]
+pub struct ArmJob {
+    /// Name of the drill.
+    pub drill: String,
+    /// `main`, or the control's name.
+    pub arm: String,
+    /// Name of the run.
+    pub run: String,
+    /// Folder of the arm; its `plan.json` is there.
+    pub arm_dir: PathBuf,
+}
+
+impl ArmJob {
+    /// `drill/arm`, for people.
+    pub fn label(&self) -> String {
+        format!("{}/{}", self.drill, self.arm)
+    }
+}
+
+/// How an arm ended.
+#[derive(Debug, Clone)]
+pub struct ArmEnd {
+    /// Its process tree's answer; [`Exit::Ok`] means that the record is complete, not that
+    /// anything passed.
+    pub exit: Exit,
+    /// What went wrong, if something did.
+    pub error: Option<String>,
+}
+
+/// The arms that run now, so that an interrupt can reach them.
+#[derive(Debug, Default)]
+pub struct Running(Mutex<Vec<Arc<Mutex<ArmProcess>>>>);
+
+impl Running {
+    fn with<T>(&self, change: impl FnOnce(&mut Vec<Arc<Mutex<ArmProcess>>>) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(|lock| lock.into_inner()))
+    }
+
+    /// Asks every running arm to heal, record what there is, and end; or, `at_once`, to end.
+    pub fn interrupt(&self, at_once: bool) {
+        self.with(|arms| {
+            for arm in arms.iter() {
+                let mut arm = locked(arm);
+                if at_once {
+                    arm.end();
+                } else {
+                    // Gone already is as good as interrupted.
+                    let _ = arm.interrupt();
+                }
+            }
+        });
+    }
+}
+
+fn locked(arm: &Mutex<ArmProcess>) -> std::sync::MutexGuard<'_, ArmProcess> {
+    arm.lock().unwrap_or_else(|lock| lock.into_inner())
+}
+
+/// Runs one arm to its end; blocks.
+pub fn run(job: &ArmJob, ready: &Ready, console: &Console, running: &Running) -> ArmEnd {
+    match attempt(job, ready, console, running) {
+        Ok(end) => end,
+        Err(error) => ArmEnd {
+            exit: Exit::Environment,
+            error: Some(error.to_string()),
+        },
+    }
+}
+
+fn attempt(
+    job: &ArmJob,
+    ready: &Ready,
+    console: &Console,
+    running: &Running,
+) -> Result<ArmEnd, EnvError> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| {
+        EnvError::new(format!("{what}: {error}"), "run `lockdrill doctor`")
+    };
+    let ledger = Ledger::create(&format!("{}-{}", job.drill, job.arm))
+        .map_err(|error| failed("cannot make a state folder", &error))?;
+    let spec = ArmSpec {
+        arm_dir: job.arm_dir.clone(),
+        work_dir: ledger.work(),
+        run: job.run.clone(),
+        isolation: ready.isolation,
+        redis: ready.redis.path.clone(),
+        program: ready.program.clone(),
+    };
+    let spec_path = ledger.work().join("arm.json");
+    let logs = job.arm_dir.join(run_dir::LOGS);
+    let prepared = serde_json::to_vec(&spec)
+        .map_err(std::io::Error::other)
+        .and_then(|json| std::fs::write(&spec_path, json))
+        .and_then(|()| std::fs::create_dir_all(&logs));
+    prepared.map_err(|error| failed("cannot prepare the arm", &error))?;
+    let process = isolation::launch(Launch {
+        mode: ready.isolation,
+        state_dir: ledger.folder().to_owned(),
+        log: logs.join("lab.log"),
+        arm_args: vec!["arm".into(), "--spec".into(), spec_path.into()],
+    })
+    .map_err(|error| failed("cannot start the guard", &error))?;
+    let process = Arc::new(Mutex::new(process));
+    running.with(|arms| arms.push(Arc::clone(&process)));
+    // Not held while listening: an interrupt must get through.
+    let out = locked(&process).take_stdout();
+    let error = out.and_then(|out| listen(job, out, console));
+    let status = locked(&process).wait();
+    running.with(|arms| arms.retain(|other| !Arc::ptr_eq(other, &process)));
+    console.ended(&job.label());
+    let status = status.map_err(|error| failed("lost the guard", &error))?;
+    Ok(end_of(job, status.code(), error))
+}
+
+/// Passes progress on; returns the error that the director told, if it told one.
+fn listen(job: &ArmJob, out: impl std::io::Read, console: &Console) -> Option<String> {
+    let mut error = None;
+    for text in BufReader::new(out).lines().map_while(Result::ok) {
+        match serde_json::from_str(&text) {
+            Ok(Progress::Said { at, text }) => console.said(&job.label(), at, &text),
+            Ok(Progress::Error { what, todo }) => error = Some(format!("{what}; {todo}")),
+            Err(_) => console.note(&format!("{}  {text}", job.label())),
+        }
+    }
+    error
+}
+
+fn end_of(job: &ArmJob, code: Option<i32>, error: Option<String>) -> ArmEnd {
+    let exit = match code {
+        Some(0) => Exit::Ok,
+        Some(4) => Exit::Environment,
+        Some(130) => Exit::Interrupted,
+        Some(_) | None => Exit::Bug,
+    };
+    let error = error.or_else(|| match exit {
+        Exit::Ok | Exit::Interrupted => None,
+        Exit::Fail | Exit::Usage | Exit::Inconclusive | Exit::Environment | Exit::Bug => {
+            Some(format!(
+                "the arm's process tree ended with {}; see {}",
+                code.map_or("a signal".to_owned(), |code| format!("code {code}")),
+                job.arm_dir.join(run_dir::LOGS).join("lab.log").display()
+            ))
+        }
+    });
+    ArmEnd { exit, error }
+}

@@ -1,0 +1,89 @@
+//! After the drill: what the server, the store and the key hold at the end, put on the record.
+
+use super::arrivals::END_MARK;
+use super::scene::{SERVER, Scene};
+use super::{DirectorError, until, workers};
+use crate::env::error::EnvError;
+use crate::run::run_dir;
+use crate::store::{self, Logged, StoreError};
+use crate::timeline::event::{AttemptKind, By, Event};
+use std::time::Duration;
+
+/// Collects everything that the checks need and that is not an event of its own.
+pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
+    until::sample_clock(scene, 3).await?;
+    let control = scene.control()?;
+    control.mark(END_MARK).await?;
+    until::marked(scene, END_MARK, Duration::from_secs(10)).await?;
+    let key = scene.plan.lock.key.clone();
+    let left = control.left(&key).await?;
+    let server = SERVER.to_owned();
+    let event = Event::FinalKey {
+        server: server.clone(),
+        key,
+        exists: left.is_some(),
+        owner: left.as_ref().and_then(|left| left.owner.clone()),
+        remaining_ms: left.and_then(|left| left.remaining_ms),
+    };
+    let lock = serde_json::to_string_pretty(&event).unwrap_or_default();
+    scene.record(scene.now(), By::Server(server), event)?;
+    let store = store_log(scene).await?;
+    let folder = scene.folder(scene.spec.arm_dir.join(run_dir::FINAL))?;
+    for (name, text) in [("lock.json", lock), ("store.json", store)] {
+        std::fs::write(folder.join(name), text).map_err(DirectorError::Record)?;
+    }
+    Ok(())
+}
+
+/// The store's own log, in the store's own order; returns the final value as JSON.
+async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
+    let broken = |error: StoreError| {
+        DirectorError::Env(EnvError::new(
+            error.to_string(),
+            "see the logs in the run directory",
+        ))
+    };
+    let kind = store::find(&scene.plan.store.kind)
+        .ok_or_else(|| DirectorError::Bug("the store has left the registry".to_owned()))?;
+    let mut store = (kind.open)(&workers::store_spec(scene)).map_err(broken)?;
+    for logged in store.log().await.map_err(broken)? {
+        scene.record(scene.now(), By::Store, attempt(logged))?;
+    }
+    let resource = scene.plan.store.resource.clone();
+    let standing = store.read(&resource).await.map_err(broken)?;
+    let event = Event::FinalValue {
+        resource,
+        write: standing.write,
+        highest: standing.highest,
+    };
+    let json = serde_json::to_string_pretty(&event).unwrap_or_default();
+    scene.record(scene.now(), By::Store, event)?;
+    Ok(json)
+}
+
+fn attempt(logged: Logged) -> Event {
+    let Logged {
+        n,
+        seal,
+        attempt,
+        accepted,
+        highest,
+        applied_ns,
+    } = logged;
+    Event::StoreAttempt {
+        n,
+        resource: attempt.resource,
+        kind: if seal {
+            AttemptKind::Seal
+        } else {
+            AttemptKind::Write
+        },
+        write: attempt.write,
+        based_on: attempt.based_on,
+        grant: attempt.grant,
+        fencing: attempt.fencing,
+        accepted,
+        highest,
+        applied: applied_ns,
+    }
+}

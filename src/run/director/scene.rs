@@ -1,0 +1,224 @@
+//! Everything one arm has: the record, the servers, the workers, the faults, and what has been
+//! seen so far.
+
+use super::incoming::{self, Incoming};
+use super::progress::{self, Progress};
+use super::truth::Truth;
+use super::waits::Wait;
+use super::{DirectorError, Ending};
+use crate::clock::monotonic_ns;
+use crate::env::error::EnvError;
+use crate::env::guard::{ChildEvent, Client};
+use crate::env::redis::observe::Control;
+use crate::plan::{FaultPlan, Plan};
+use crate::run::recorder::Recorder;
+use crate::run::run_dir;
+use crate::run::spec::ArmSpec;
+use crate::run::stall::StallWatch;
+use crate::timeline::event::{By, Event, FORMAT, Line, ThreadLook};
+use crate::timeline::names::Namer;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::path::PathBuf;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Name of the lock server in the record.
+pub const SERVER: &str = "redis";
+
+/// Prefix of every key that an arm touches.
+pub const PREFIX: &str = "lockdrill:";
+
+/// One worker process.
+#[derive(Debug)]
+pub struct Worker {
+    /// Process id and process group.
+    pub pid: i32,
+    /// The write end of its go pipe.
+    pub go: File,
+    /// What it waits for, if it waits.
+    pub wait: Option<Wait>,
+    /// Its event pipe has ended.
+    pub closed: bool,
+    /// The kernel has said that it is gone.
+    pub exited: bool,
+}
+
+/// Where a fault stands.
+#[derive(Debug)]
+pub enum FaultState {
+    /// Its trigger is not on the record yet.
+    Waiting,
+    /// It has begun.
+    Active {
+        /// Process group that it hit.
+        pgid: i32,
+        /// The look that proved the onset.
+        threads: Vec<ThreadLook>,
+        /// Lab time at which the effect was seen in full, ns.
+        since: u64,
+    },
+    /// It was healed, or could not begin.
+    Over,
+}
+
+/// One fault.
+#[derive(Debug)]
+pub struct Fault {
+    /// What the plan says.
+    pub plan: FaultPlan,
+    /// Where it stands.
+    pub state: FaultState,
+}
+
+/// The arm.
+pub struct Scene {
+    pub spec: ArmSpec,
+    pub plan: Plan,
+    pub zero_ns: u64,
+    pub guard: Client,
+    pub inbox: UnboundedReceiver<Incoming>,
+    pub outbox: UnboundedSender<Incoming>,
+    pub control: Option<Control>,
+    pub servers: BTreeMap<String, i32>,
+    pub lock_address: Option<std::net::SocketAddr>,
+    pub workers: BTreeMap<String, Worker>,
+    pub faults: Vec<Fault>,
+    pub truth: Truth,
+    pub seen: HashSet<String>,
+    pub synced: bool,
+    pub marks: HashSet<String>,
+    pub ending: Option<Ending>,
+    recorder: Recorder,
+    namer: Namer,
+    _stalls: StallWatch,
+}
+
+impl Scene {
+    /// Opens the record first of all, then everything that reports to the director.
+    pub fn open(spec: ArmSpec, plan: Plan) -> Result<Self, DirectorError> {
+        let zero_ns = monotonic_ns();
+        let recorder = Recorder::create(&spec.arm_dir.join(run_dir::TIMELINE))
+            .map_err(DirectorError::Record)?;
+        let (outbox, inbox) = unbounded_channel();
+        let (guard, children) = Client::from_env()
+            .map_err(|error| DirectorError::Bug(format!("no guard to talk to: {error}")))?;
+        forward_children(children, outbox.clone());
+        incoming::interrupts(outbox.clone())
+            .map_err(|error| DirectorError::Bug(format!("no signal handlers: {error}")))?;
+        let tell = outbox.clone();
+        let stalls = StallWatch::start(move |from, to| {
+            let _ = tell.send(Incoming::Stall(from, to));
+        })
+        .map_err(|error| DirectorError::Bug(format!("no stall watch: {error}")))?;
+        let faults = plan.faults.iter().map(|plan| Fault {
+            plan: plan.clone(),
+            state: FaultState::Waiting,
+        });
+        let mut scene = Scene {
+            faults: faults.collect(),
+            namer: Namer::default(),
+            spec,
+            plan,
+            zero_ns,
+            guard,
+            inbox,
+            outbox,
+            control: None,
+            servers: BTreeMap::new(),
+            lock_address: None,
+            workers: BTreeMap::new(),
+            truth: Truth::default(),
+            seen: HashSet::new(),
+            synced: false,
+            marks: HashSet::new(),
+            ending: None,
+            recorder,
+            _stalls: stalls,
+        };
+        scene.record_lab(Event::Start {
+            format: FORMAT,
+            drill: scene.plan.drill.clone(),
+            arm: scene.plan.arm.clone(),
+            run: scene.spec.run.clone(),
+            isolation: scene.spec.isolation.word().to_owned(),
+        })?;
+        Ok(scene)
+    }
+
+    /// Lab time now, ns.
+    pub fn now(&self) -> u64 {
+        self.lab(monotonic_ns())
+    }
+
+    /// Lab time of a reading of `CLOCK_MONOTONIC`, ns.
+    pub fn lab(&self, monotonic_ns: u64) -> u64 {
+        monotonic_ns.saturating_sub(self.zero_ns)
+    }
+
+    /// Puts one event on the record and takes note of it.
+    pub fn record(&mut self, at: u64, by: By, event: Event) -> Result<(), DirectorError> {
+        let line: Line = self
+            .recorder
+            .append(at, by, event)
+            .map_err(DirectorError::Record)?;
+        self.truth.note(&line);
+        self.seen.extend(self.namer.names_of(&line));
+        if let Some(text) = progress::sentence(&line) {
+            progress::tell(&Progress::Said { at: line.at, text });
+        }
+        Ok(())
+    }
+
+    /// An event of the lab itself, now.
+    pub fn record_lab(&mut self, event: Event) -> Result<(), DirectorError> {
+        self.record(self.now(), By::Lab, event)
+    }
+
+    /// The arm reached a phase.
+    pub fn phase(&mut self, name: &str) -> Result<(), DirectorError> {
+        self.record_lab(Event::Phase {
+            name: name.to_owned(),
+        })?;
+        self.flush()
+    }
+
+    /// Hands the record to the operating system: before a fault, a go or a kill.
+    pub fn flush(&mut self) -> Result<(), DirectorError> {
+        self.recorder.flush().map_err(DirectorError::Record)
+    }
+
+    /// Every worker's pipe has ended and the kernel has said that it is gone.
+    pub fn workers_done(&self) -> bool {
+        self.workers
+            .values()
+            .all(|worker| worker.closed && worker.exited)
+    }
+
+    /// The observer's second connection.
+    pub fn control(&self) -> Result<Control, DirectorError> {
+        self.control
+            .clone()
+            .ok_or_else(|| DirectorError::Bug("no server has been started".to_owned()))
+    }
+
+    /// Creates a folder of this arm.
+    pub fn folder(&self, path: PathBuf) -> Result<PathBuf, DirectorError> {
+        std::fs::create_dir_all(&path).map_err(|error| {
+            DirectorError::Env(EnvError::new(
+                format!("cannot create {}: {error}", path.display()),
+                "choose a writable folder with --out",
+            ))
+        })?;
+        Ok(path)
+    }
+}
+
+fn forward_children(mut children: UnboundedReceiver<ChildEvent>, out: UnboundedSender<Incoming>) {
+    tokio::spawn(async move {
+        while let Some(event) = children.recv().await {
+            if out.send(Incoming::Child(event)).is_err() {
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,132 @@
+//! Workers and what was done to them: processes, signals, fault windows, looks.
+
+use super::time::Span;
+use crate::ids::GrantId;
+use crate::timeline::event::{ChildChange, ThreadLook};
+
+/// One worker of the plan, or one that only the record names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Worker {
+    /// Its name.
+    pub name: String,
+    /// Its processes; more than one means that it was replaced.
+    pub lives: Vec<Life>,
+    /// What the kernel told its parent.
+    pub signals: Vec<ChildSignal>,
+    /// When it was not runnable because it was stopped, by looks and by the kernel's word; in
+    /// order, joined, and rather too long than too short.
+    pub stopped: Vec<Span>,
+}
+
+/// One process of a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Life {
+    /// `seq` of the start.
+    pub seq: u64,
+    /// Lab time at which it was known to exist, ns.
+    pub started: u64,
+    /// Process id and process group.
+    pub pid: i32,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+    /// How it ended.
+    pub exit: Option<Exited>,
+}
+
+/// The end of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exited {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time at which its parent knew, ns: it was gone no later.
+    pub at: u64,
+    /// Exit code.
+    pub code: Option<i32>,
+    /// Signal that killed it.
+    pub signal: Option<i32>,
+}
+
+/// The kernel told the parent of a stop or a continuation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChildSignal {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time at which the parent knew, ns.
+    pub at: u64,
+    /// What it was.
+    pub change: ChildChange,
+}
+
+/// One fault of the plan, as the record shows it. Missing parts were not seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultWindow {
+    /// Its name in the plan.
+    pub fault: String,
+    /// Kind in the registry of faults.
+    pub kind: String,
+    /// The worker it hit, index into [`super::History::workers`].
+    pub worker: Option<usize>,
+    /// The grant that made this worker the target.
+    pub grant: Option<GrantId>,
+    /// Onsets; more than one is a defect of the record.
+    pub onsets: Vec<Onset>,
+    /// Heals; more than one is a defect of the record.
+    pub heals: Vec<Healed>,
+    /// Why it was not injected, with the `seq` that says so.
+    pub not_injected: Option<(u64, String)>,
+    /// What the kernel said of the target's threads.
+    pub looks: Vec<Look>,
+}
+
+/// A fault began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Onset {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time just before the injecting call, ns.
+    pub began: u64,
+    /// Lab time at which the effect was seen in full, ns.
+    pub effective: u64,
+    /// What was awaited.
+    pub trigger: String,
+}
+
+/// A fault was undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Healed {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// What made the lab heal.
+    pub cause: String,
+    /// Lab time just before the healing call, ns.
+    pub began: u64,
+    /// Lab time at which the removal was seen, ns.
+    pub removed: Option<u64>,
+}
+
+/// What the kernel said of every thread of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time, ns.
+    pub at: u64,
+    /// `stopped`, `go`, `heal`, `healed`.
+    pub moment: String,
+    /// Every thread of every process of the group.
+    pub threads: Vec<ThreadLook>,
+}
+
+impl FaultWindow {
+    /// The time in which the fault was certainly in effect: from its effect seen in full to just
+    /// before the heal began. None unless both are on the record.
+    pub fn certain(&self) -> Option<Span> {
+        let (onset, heal) = (self.onsets.first()?, self.heals.first()?);
+        Span::new(onset.effective, heal.began)
+    }
+
+    /// The look of this moment.
+    pub fn look(&self, moment: &str) -> Option<&Look> {
+        self.looks.iter().find(|look| look.moment == moment)
+    }
+}

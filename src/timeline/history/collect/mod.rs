@@ -1,0 +1,233 @@
+//! First pass: every line to its subject. Nothing is concluded here beyond pairing `invoke` with
+//! `return`; the second pass (`derive`) reads the server's effects once all operations are known.
+//!
+//! The trap: lines arrive in the recorder's order, which proves nothing. A return may come before
+//! its invoke on a damaged record, and a duplicated line must not count twice.
+
+use super::actors::{ChildSignal, Exited, Life};
+use super::clock_map::Sample;
+use super::sequence::Sequence;
+use super::{Defect, History, Returned, blank, derive};
+use crate::plan::Plan;
+use crate::timeline::event::{By, Change, Event, Line};
+use std::collections::{BTreeMap, HashMap};
+
+mod operations;
+mod sightings;
+
+/// One effect as it was recorded.
+#[derive(Debug, Clone)]
+pub(super) struct RawEffect {
+    pub(super) seq: u64,
+    pub(super) at: u64,
+    pub(super) server: String,
+    pub(super) pos: u64,
+    pub(super) key: String,
+    pub(super) change: Change,
+}
+
+/// Where a line stands.
+#[derive(Debug, Clone)]
+struct Stamp {
+    seq: u64,
+    at: u64,
+    by: By,
+}
+
+/// Takes lines, one at a time; see [`History::collector`].
+pub struct Collector<'a> {
+    plan: &'a Plan,
+    history: History,
+    lines: Sequence,
+    names: HashMap<String, usize>,
+    faults: HashMap<String, usize>,
+    /// (worker, operation number) → index of the newest such operation.
+    open: HashMap<(usize, u64), usize>,
+    /// Returns whose invoke has not come.
+    orphans: HashMap<(usize, u64), Returned>,
+    effects: Vec<RawEffect>,
+    samples: BTreeMap<String, Vec<Sample>>,
+    /// `seq` of each observer gap → lab time of the line.
+    gap_lines: Vec<derive::GapLine>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let history = blank(plan);
+        let names = history.workers.iter().enumerate();
+        let names = names.map(|(i, worker)| (worker.name.clone(), i)).collect();
+        let faults = history.faults.iter().enumerate();
+        let faults = faults.map(|(i, fault)| (fault.fault.clone(), i)).collect();
+        Collector {
+            plan,
+            history,
+            lines: Sequence::new("lines", 0),
+            names,
+            faults,
+            open: HashMap::new(),
+            orphans: HashMap::new(),
+            effects: Vec::new(),
+            samples: BTreeMap::new(),
+            gap_lines: Vec::new(),
+        }
+    }
+
+    /// Takes one line.
+    pub fn push(&mut self, line: Line) {
+        let Line { seq, at, by, event } = line;
+        if !self.lines.take(seq) {
+            return;
+        }
+        self.history.last_at = self.history.last_at.max(at);
+        if let Some((end, _, _)) = &self.history.end
+            && seq > *end
+        {
+            let what = format!("line {seq} comes after the last line, {end}");
+            self.defect(vec![*end, seq], what);
+        }
+        let stamp = Stamp { seq, at, by };
+        match &event {
+            Event::Start { .. } | Event::Phase { .. } | Event::End { .. } => {
+                self.frame(&stamp, event);
+            }
+            Event::WorkerStarted { .. }
+            | Event::WorkerExited { .. }
+            | Event::ChildSignal { .. } => self.process(&stamp, event),
+            Event::Invoke { .. } | Event::Return { .. } => self.operation(&stamp, event),
+            Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
+                self.worker_said(&stamp, event);
+            }
+            Event::FaultOnset { .. }
+            | Event::FaultHeal { .. }
+            | Event::FaultNotInjected { .. }
+            | Event::Look { .. } => self.fault(&stamp, event),
+            Event::ObserverSynced { .. }
+            | Event::ObserverGap { .. }
+            | Event::Effect { .. }
+            | Event::ClockSample { .. }
+            | Event::FinalKey { .. } => self.server(&stamp, event),
+            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(&stamp, event),
+            Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
+                self.host(&stamp, event);
+            }
+            Event::Note { .. } => {}
+        }
+    }
+
+    /// Ends the first pass and runs the second.
+    pub fn finish(mut self) -> History {
+        self.history.defects.extend(self.lines.defects());
+        let mut unpaired: Vec<u64> = self.orphans.values().map(|ret| ret.seq).collect();
+        unpaired.sort_unstable();
+        if let Some(first) = unpaired.first() {
+            let what = format!(
+                "{} returns without an invoke, the first at line {first}",
+                unpaired.len()
+            );
+            unpaired.truncate(5);
+            self.defect(unpaired, what);
+        }
+        if self.history.started.is_none() {
+            self.defect(Vec::new(), "the record has no first line".to_owned());
+        }
+        derive::finish(self.history, self.effects, self.samples, self.gap_lines)
+    }
+
+    fn defect(&mut self, events: Vec<u64>, what: String) {
+        if self.history.defects.len() < 100 {
+            self.history.defects.push(Defect { events, what });
+        }
+    }
+
+    fn worker(&mut self, name: String) -> usize {
+        if let Some(index) = self.names.get(&name) {
+            return *index;
+        }
+        let index = self.history.workers.len();
+        self.history.workers.push(super::Worker {
+            name: name.clone(),
+            ..super::Worker::default()
+        });
+        self.names.insert(name, index);
+        index
+    }
+
+    /// The worker that says so; none, and a defect, if it is not a worker.
+    fn speaker(&mut self, stamp: &Stamp) -> Option<usize> {
+        match &stamp.by {
+            By::Worker(name) => Some(self.worker(name.clone())),
+            By::Lab | By::Server(_) | By::Store => {
+                let what = format!("line {} is a worker's but none said it", stamp.seq);
+                self.defect(vec![stamp.seq], what);
+                None
+            }
+        }
+    }
+
+    fn frame(&mut self, stamp: &Stamp, event: Event) {
+        match event {
+            Event::Start { drill, arm, .. } => {
+                if (drill.as_str(), arm.as_str()) != (&*self.plan.drill, &*self.plan.arm) {
+                    let what = "the record is of another drill or arm than the plan".to_owned();
+                    self.defect(vec![stamp.seq], what);
+                }
+                if self.history.started.replace(stamp.seq).is_some() || stamp.seq != 0 {
+                    let what = format!("line {} begins a record a second time", stamp.seq);
+                    self.defect(vec![stamp.seq], what);
+                }
+            }
+            Event::Phase { name } => self.history.phases.push((stamp.seq, stamp.at, name)),
+            Event::End { reason } => {
+                if self.history.end.is_none() {
+                    self.history.end = Some((stamp.seq, stamp.at, reason));
+                }
+            }
+            _other => {}
+        }
+    }
+
+    fn process(&mut self, stamp: &Stamp, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        match event {
+            Event::WorkerStarted {
+                worker,
+                pid,
+                start_ticks,
+            } => {
+                let index = self.worker(worker);
+                self.history.workers[index].lives.push(Life {
+                    seq,
+                    started: at,
+                    pid,
+                    start_ticks,
+                    exit: None,
+                });
+            }
+            Event::WorkerExited {
+                worker,
+                code,
+                signal,
+            } => {
+                let index = self.worker(worker);
+                let lives = &mut self.history.workers[index].lives;
+                match lives.iter_mut().find(|life| life.exit.is_none()) {
+                    Some(life) => {
+                        life.exit = Some(Exited {
+                            seq,
+                            at,
+                            code,
+                            signal,
+                        });
+                    }
+                    None => self.defect(vec![seq], format!("line {seq}: nobody was there to exit")),
+                }
+            }
+            Event::ChildSignal { worker, change } => {
+                let index = self.worker(worker);
+                let signals = &mut self.history.workers[index].signals;
+                signals.push(ChildSignal { seq, at, change });
+            }
+            _other => {}
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What workers say: operations, losses, points. An operation's `return` finds its `invoke` by
+//! worker and number; on a damaged record either may be missing, doubled or early.
+
+use super::{Collector, Stamp};
+use crate::timeline::event::{Answer, Call, Event, Outcome};
+use crate::timeline::history::seen::{Loss, PointSeen};
+use crate::timeline::history::{Operation, Returned};
+
+impl Collector<'_> {
+    pub(super) fn operation(&mut self, stamp: &Stamp, event: Event) {
+        let Some(worker) = self.speaker(stamp) else {
+            return;
+        };
+        match event {
+            Event::Invoke { op, step, call } => self.invoke(stamp, (worker, op), step, call),
+            Event::Return {
+                op,
+                outcome,
+                answer,
+            } => self.returned(stamp, (worker, op), outcome, answer),
+            _other => {}
+        }
+    }
+
+    fn invoke(&mut self, stamp: &Stamp, id: (usize, u64), step: Option<String>, call: Call) {
+        let index = self.history.operations.len();
+        let (worker, op) = id;
+        self.history.operations.push(Operation {
+            worker,
+            op,
+            step,
+            call,
+            seq: stamp.seq,
+            invoked: stamp.at,
+            returned: self.orphans.remove(&id),
+        });
+        if let Some(earlier) = self.open.insert(id, index)
+            && self.history.workers[worker].lives.len() < 2
+        {
+            let events = vec![self.history.operations[earlier].seq, stamp.seq];
+            let name = self.history.worker_name(worker);
+            let what = format!("{name} numbered two operations {op}");
+            self.defect(events, what);
+        }
+    }
+
+    fn returned(&mut self, stamp: &Stamp, id: (usize, u64), outcome: Outcome, answer: Answer) {
+        let returned = Returned {
+            seq: stamp.seq,
+            at: stamp.at,
+            outcome,
+            answer,
+        };
+        let Some(index) = self.open.get(&id) else {
+            self.orphans.insert(id, returned);
+            return;
+        };
+        let operation = &mut self.history.operations[*index];
+        let invoked = operation.seq;
+        let wrong = if operation.returned.is_some() {
+            "returned twice"
+        } else if stamp.at < operation.invoked {
+            "returned before it was invoked"
+        } else {
+            operation.returned = Some(returned);
+            return;
+        };
+        let name = self.history.worker_name(id.0);
+        let what = format!("operation {} of {name} {wrong}", id.1);
+        self.defect(vec![invoked, stamp.seq], what);
+    }
+
+    pub(super) fn worker_said(&mut self, stamp: &Stamp, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        if let Event::Go { worker, point } = event {
+            let worker = self.worker(worker);
+            self.history.gos.push(PointSeen {
+                seq,
+                at,
+                worker,
+                point,
+                waits: false,
+            });
+            return;
+        }
+        let Some(worker) = self.speaker(stamp) else {
+            return;
+        };
+        match event {
+            Event::Lost {
+                grant,
+                reason,
+                deadline,
+            } => self.history.losses.push(Loss {
+                seq,
+                at,
+                worker,
+                grant,
+                reason,
+                deadline,
+            }),
+            Event::Point { point, waits } => self.history.points.push(PointSeen {
+                seq,
+                at,
+                worker,
+                point,
+                waits,
+            }),
+            Event::Resumed { point } => self.history.resumed.push(PointSeen {
+                seq,
+                at,
+                worker,
+                point,
+                waits: false,
+            }),
+            _other => {}
+        }
+    }
+}

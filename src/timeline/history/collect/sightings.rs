@@ -1,0 +1,200 @@
+//! What the lab, the observers and the store saw: faults, effects, clocks, the store's log, the host.
+
+use super::{Collector, RawEffect, Stamp};
+use crate::timeline::event::Event;
+use crate::timeline::history::actors::{Healed, Look, Onset};
+use crate::timeline::history::clock_map::Sample;
+use crate::timeline::history::derive::GapLine;
+use crate::timeline::history::seen::{
+    FinalKey, FinalValue, Impatience, Observer, Stall, StoreAttempt,
+};
+use crate::timeline::history::time::Span;
+
+impl Collector<'_> {
+    pub(super) fn fault(&mut self, stamp: &Stamp, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        let name = match &event {
+            Event::FaultOnset { fault, .. }
+            | Event::FaultHeal { fault, .. }
+            | Event::FaultNotInjected { fault, .. }
+            | Event::Look { fault, .. } => fault.clone(),
+            _other => return,
+        };
+        let Some(index) = self.faults.get(&name).copied() else {
+            self.defect(
+                vec![seq],
+                format!("line {seq}: the plan has no fault `{name}`"),
+            );
+            return;
+        };
+        match event {
+            Event::FaultOnset {
+                worker,
+                grant,
+                trigger,
+                began,
+                effective,
+                ..
+            } => {
+                let worker = worker.map(|name| self.worker(name));
+                let window = &mut self.history.faults[index];
+                if window.onsets.is_empty() {
+                    window.worker = worker;
+                    window.grant = grant;
+                }
+                window.onsets.push(Onset {
+                    seq,
+                    began,
+                    effective,
+                    trigger,
+                });
+            }
+            Event::FaultHeal {
+                cause,
+                began,
+                removed,
+                ..
+            } => self.history.faults[index].heals.push(Healed {
+                seq,
+                cause,
+                began,
+                removed,
+            }),
+            Event::FaultNotInjected { why, .. } => {
+                self.history.faults[index].not_injected = Some((seq, why));
+            }
+            Event::Look {
+                moment, threads, ..
+            } => self.history.faults[index].looks.push(Look {
+                seq,
+                at,
+                moment,
+                threads,
+            }),
+            _other => {}
+        }
+    }
+
+    pub(super) fn server(&mut self, stamp: &Stamp, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        match event {
+            Event::ObserverSynced { server } => {
+                self.observer(server).synced.push((seq, at));
+            }
+            Event::ObserverGap { server, why } => {
+                self.gap_lines.push(GapLine {
+                    seq,
+                    at,
+                    server,
+                    why,
+                });
+            }
+            Event::Effect {
+                server,
+                pos,
+                key,
+                change,
+            } => self.effects.push(RawEffect {
+                seq,
+                at,
+                server,
+                pos,
+                key,
+                change,
+            }),
+            Event::ClockSample {
+                server,
+                before,
+                after,
+                server_us,
+            } => self.samples.entry(server).or_default().push(Sample {
+                seq,
+                before,
+                after,
+                server_us,
+            }),
+            Event::FinalKey {
+                server,
+                key,
+                owner,
+                remaining_ms,
+                exists,
+            } => self.history.final_keys.push(FinalKey {
+                seq,
+                at,
+                server,
+                key,
+                owner,
+                remaining_ms,
+                exists,
+            }),
+            _other => {}
+        }
+    }
+
+    fn observer(&mut self, server: String) -> &mut Observer {
+        self.history.observers.entry(server).or_default()
+    }
+
+    pub(super) fn store(&mut self, stamp: &Stamp, event: Event) {
+        let seq = stamp.seq;
+        match event {
+            Event::StoreAttempt {
+                n,
+                resource,
+                kind,
+                write,
+                based_on,
+                grant,
+                fencing,
+                accepted,
+                highest,
+                applied,
+            } => self.history.store.push(StoreAttempt {
+                seq,
+                n,
+                resource,
+                kind,
+                write,
+                worker: None,
+                operation: None,
+                based_on,
+                grant,
+                fencing,
+                accepted,
+                highest,
+                applied,
+            }),
+            Event::FinalValue {
+                resource,
+                write,
+                highest,
+            } => self.history.final_values.push(FinalValue {
+                seq,
+                resource,
+                write,
+                highest,
+            }),
+            _other => {}
+        }
+    }
+
+    pub(super) fn host(&mut self, stamp: &Stamp, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        match event {
+            Event::PatienceEnded { awaited, by } => self.history.impatience.push(Impatience {
+                seq,
+                at,
+                awaited,
+                by,
+            }),
+            Event::Stall { from, to } => {
+                if let Some(span) = Span::new(from, to) {
+                    self.history.stalls.push(Stall { seq, span });
+                }
+            }
+            Event::Sweep { left } => self.history.sweep = Some((seq, left)),
+            _other => {}
+        }
+    }
+}

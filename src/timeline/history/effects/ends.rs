@@ -1,0 +1,141 @@
+//! How a key ended: its own release, its deadline, or something that had no right to.
+
+use super::{Book, RawEffect};
+use crate::timeline::history::grant::{Cause, KeyEnd};
+use crate::timeline::history::operation::Told;
+use crate::timeline::history::time::Bounds;
+
+impl Book<'_> {
+    /// A key that was still held is set anew.
+    pub(super) fn displace(&mut self, effect: &RawEffect, at: Bounds, attempt: Option<usize>) {
+        let Some((holder, until)) = self.held.remove(&effect.key) else {
+            return;
+        };
+        let expired = until.is_some_and(|until| at.latest >= until.earliest);
+        let (seq, pos) = (effect.seq, effect.pos);
+        self.grants[holder].end = if expired {
+            KeyEnd::Expired {
+                seq,
+                pos,
+                seen: effect.at,
+            }
+        } else {
+            let cause = Cause::Overwrite(attempt.into_iter().collect());
+            KeyEnd::Taken {
+                seq,
+                pos,
+                at,
+                cause,
+            }
+        };
+    }
+
+    /// Release, expiry, or something else?
+    ///
+    /// A release of the grant's own that was told done did it, unless another says the same. One
+    /// that was left open did it if the deadline had not passed and nobody else can have.
+    pub(super) fn deleted(
+        &mut self,
+        effect: &RawEffect,
+        holder: usize,
+        until: Option<Bounds>,
+    ) -> KeyEnd {
+        let grant = &self.grants[holder];
+        let (seq, pos) = (effect.seq, effect.pos);
+        let within = Bounds::between(grant.granted.earliest, effect.at);
+        let own = self.own_release(holder, effect.at);
+        let told = own.map(|i| self.operations[i].told());
+        let passed = until.is_some_and(|until| effect.at >= until.earliest);
+        if told != Some(Told::Done) && passed {
+            return KeyEnd::Expired {
+                seq,
+                pos,
+                seen: effect.at,
+            };
+        }
+        let explained = |i: usize| self.explained.contains(&i);
+        let id = grant.id.as_ref();
+        let mut suspects = self.index.foreign_releases(id, within, &explained);
+        if told == Some(Told::Done) {
+            // Against a release that says it did it, only another that says so too counts.
+            suspects.retain(|i| self.operations[*i].told() == Told::Done);
+        }
+        let refused = |i: &usize| self.operations[*i].told() == Told::NotDone;
+        let cause = match own {
+            Some(operation) if suspects.iter().all(refused) => {
+                self.explained.insert(operation);
+                if passed {
+                    self.either.insert(operation, holder);
+                }
+                let invoked = self.operations[operation].invoked.max(within.earliest);
+                return KeyEnd::Released {
+                    seq,
+                    pos,
+                    at: Bounds::between(invoked, effect.at),
+                    operation,
+                };
+            }
+            Some(own) => Cause::Unclear([vec![own], suspects].concat()),
+            None => self.blame(effect, (holder, within), suspects),
+        };
+        KeyEnd::Taken {
+            seq,
+            pos,
+            at: within,
+            cause,
+        }
+    }
+
+    /// The release of the grant's own that may have deleted its key; one told done comes first.
+    fn own_release(&self, holder: usize, seen: u64) -> Option<usize> {
+        self.index
+            .own_releases(self.grants[holder].id.as_ref())
+            .filter(|i| self.operations[*i].invoked <= seen)
+            .max_by_key(|i| self.operations[*i].told() == Told::Done)
+    }
+
+    fn blame(
+        &mut self,
+        effect: &RawEffect,
+        (holder, within): (usize, Bounds),
+        mut suspects: Vec<usize>,
+    ) -> Cause {
+        if suspects.is_empty() {
+            let other = |i: usize| !self.either.contains_key(&i);
+            let id = self.grants[holder].id.as_ref();
+            suspects = self.index.foreign_releases(id, within, &other);
+        }
+        if let [only] = *suspects {
+            self.explained.insert(only);
+            if let Some(earlier) = self.either.remove(&only) {
+                self.found_expired(earlier);
+            }
+        }
+        if !suspects.is_empty() {
+            Cause::BlindDelete(suspects)
+        } else if self.stepped(&effect.server, within) {
+            Cause::Clock
+        } else {
+            Cause::Unexplained
+        }
+    }
+
+    /// The release that seemed to have ended this grant's key did something else.
+    fn found_expired(&mut self, grant: usize) {
+        if let KeyEnd::Released { seq, pos, at, .. } = self.grants[grant].end {
+            self.grants[grant].end = KeyEnd::Expired {
+                seq,
+                pos,
+                seen: at.latest,
+            };
+        }
+    }
+
+    fn stepped(&self, server: &str, within: Bounds) -> bool {
+        self.clocks.get(server).is_some_and(|clock| {
+            clock.steps().any(|(when, by)| {
+                by > 0 && when.earliest <= within.latest && when.latest >= within.earliest
+            })
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! The worker's hands on the lock: one handle at most, each step told as an operation.
+//!
+//! What goes over the wire is told by the [`Record`] as the lock core's probe; here is told what
+//! a step asked and was answered. A renewal or release that sends a command is that one operation
+//! and not two.
+
+use super::WorkerSpec;
+use super::record::Record;
+use super::writing::Claim;
+use crate::ids::{GrantId, OwnerToken};
+use crate::lock::backends::{self, ConnectSpec};
+use crate::lock::flaws::Flaw;
+use crate::lock::probe::Command;
+use crate::lock::{
+    Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, ManagerOptions, Release,
+    Renewal, TokenSource,
+};
+use crate::timeline::event::{Answer, Call, Outcome};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How long the end of a script waits for releases that are on their way.
+const LAST_RELEASE: Duration = Duration::from_secs(2);
+
+/// The lock as one worker uses it.
+pub(super) struct Lock<'a> {
+    manager: LockManager,
+    options: LockOptions,
+    key: &'a str,
+    record: &'a Record,
+    /// The latest grant, or what may be one. Kept after release or loss: late work presents it.
+    handle: Option<LockHandle>,
+    /// The latest step brought a grant that nobody has asked for yet.
+    new: bool,
+}
+
+impl<'a> Lock<'a> {
+    pub(super) async fn connect(
+        spec: &'a WorkerSpec,
+        record: &'a Arc<Record>,
+    ) -> Result<Self, String> {
+        let plan = &spec.plan.lock;
+        let kind = backends::named(&plan.backend)
+            .ok_or_else(|| format!("no lock back end `{}`", plan.backend))?;
+        let flaw = match &plan.flaw {
+            Some(name) => Some(Flaw::named(name).ok_or_else(|| format!("no flaw `{name}`"))?),
+            None => None,
+        };
+        let renew = plan.renew_ms.map(Duration::from_millis);
+        let options = LockOptions::new(Duration::from_millis(plan.lease_ms), renew)
+            .map_err(|error| error.to_string())?;
+        let service = (kind.connect)(ConnectSpec {
+            address: spec.lock.address.clone(),
+            flaw,
+        })
+        .await
+        .map_err(|error| format!("cannot connect to the lock service: {error}"))?;
+        let source = Source {
+            worker: spec.worker.clone(),
+            attempts: AtomicU64::new(0),
+        };
+        let names = ManagerOptions::new(&spec.worker, &spec.lock.prefix);
+        let manager = LockManager::new(service, names)
+            .with_source(Arc::new(source))
+            .with_probe(Arc::clone(record) as _);
+        Ok(Lock {
+            manager,
+            options,
+            key: &plan.key,
+            record,
+            handle: None,
+            new: false,
+        })
+    }
+
+    /// One attempt.
+    pub(super) async fn acquire(&mut self) {
+        let op = self.record.invoke(Call::Acquire);
+        let (outcome, answer) = match self.manager.acquire(self.key, &self.options).await {
+            Ok(Acquired::Granted(handle)) => self.granted(handle),
+            Ok(Acquired::Busy(_)) => (Outcome::Fail, Answer::Busy),
+            Ok(Acquired::Unknown(handle)) => {
+                self.handle = Some(handle);
+                let message = "nobody knows whether it was granted".to_owned();
+                (Outcome::Info, Answer::Error { message })
+            }
+            Err(error) => refused(&error),
+        };
+        self.record.answer(op, outcome, answer);
+    }
+
+    /// Waits for the lock.
+    pub(super) async fn enter(&mut self, wait: Duration) {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let op = self.record.invoke(Call::Enter { wait_ms });
+        let never = CancellationToken::new();
+        let entered = self.manager.enter(self.key, &self.options, wait, &never);
+        let (outcome, answer) = match entered.await {
+            Ok(handle) => self.granted(handle),
+            Err(EnterError::TimedOut) => (Outcome::Fail, Answer::TimedOut),
+            Err(EnterError::Busy) => (Outcome::Fail, Answer::Busy),
+            Err(EnterError::Failed(error)) => refused(&error),
+            Err(EnterError::Unknown(message)) => (Outcome::Info, Answer::Error { message }),
+            Err(error @ (EnterError::Cancelled | EnterError::Expired | EnterError::Released)) => {
+                let message = error.to_string();
+                (Outcome::Fail, Answer::Error { message })
+            }
+        };
+        self.record.answer(op, outcome, answer);
+    }
+
+    /// Asks the handle whether it holds.
+    pub(super) fn check(&self) {
+        let grant = self.handle.as_ref().map(|handle| handle.grant().clone());
+        let op = self.record.invoke(Call::Check { grant });
+        let locked = self.handle.as_ref().is_some_and(LockHandle::is_locked);
+        self.record
+            .answer(op, Outcome::Ok, Answer::Locked { locked });
+    }
+
+    /// Renews by hand. Without a handle there is nothing to renew and nothing is done.
+    pub(super) async fn renew(&self) {
+        let Some(handle) = &self.handle else { return };
+        let sent_before = self.record.sent(Command::Renew);
+        let renewal = handle.renew().await;
+        tracing::info!(key = self.key, grant = %handle.grant(), ?renewal, "renewal");
+        if self.record.sent(Command::Renew) == sent_before {
+            let grant = handle.grant().clone();
+            let op = self.record.invoke(Call::Renew { grant, auto: false });
+            let (outcome, answer) = match renewal {
+                Renewal::Renewed => (Outcome::Ok, Answer::Renewed),
+                Renewal::Lost(reason) => {
+                    let reason = reason.to_string();
+                    (Outcome::Fail, Answer::Lost { reason })
+                }
+                Renewal::Unknown(message) => (Outcome::Info, Answer::Error { message }),
+            };
+            self.record.answer(op, outcome, answer);
+        }
+    }
+
+    /// Gives back what it has. Without a handle there is nothing to give and nothing is done.
+    pub(super) async fn release(&self) {
+        let Some(handle) = &self.handle else { return };
+        let sent_before = self.record.sent(Command::Release);
+        let release = handle.release().await;
+        tracing::info!(key = self.key, grant = %handle.grant(), ?release, "release");
+        if self.record.sent(Command::Release) == sent_before {
+            let grant = handle.grant().clone();
+            let op = self.record.invoke(Call::Release { grant });
+            let (outcome, answer) = match release {
+                Release::Released => (Outcome::Ok, Answer::Released),
+                Release::AlreadyLost => (Outcome::Fail, Answer::AlreadyLost),
+                Release::Unknown(message) => (Outcome::Info, Answer::Error { message }),
+            };
+            self.record.answer(op, outcome, answer);
+        }
+    }
+
+    /// What a write presents.
+    pub(super) fn claim(&self) -> Claim {
+        self.handle.as_ref().map_or_else(Claim::default, claim_of)
+    }
+
+    /// The grant that the latest step brought, told once.
+    pub(super) fn newly_granted(&mut self) -> Option<Claim> {
+        let new = std::mem::take(&mut self.new);
+        self.handle.as_ref().filter(|_| new).map(claim_of)
+    }
+
+    /// The handle has said that the lock is lost.
+    pub(super) fn is_lost(&self) -> bool {
+        let handle = self.handle.as_ref();
+        handle.is_some_and(|handle| handle.lost().reason().is_some())
+    }
+
+    /// The end of the script: gives back what is still held, by no step.
+    pub(super) async fn close(self) {
+        let until = Instant::now() + LAST_RELEASE;
+        if let Some(handle) = self.handle.filter(LockHandle::is_held) {
+            handle.release().await;
+        }
+        while self.record.awaits(Command::Release) && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    fn granted(&mut self, handle: LockHandle) -> (Outcome, Answer) {
+        let lease = handle.granted_lease();
+        tracing::info!(
+            key = self.key,
+            owner = %handle.owner(),
+            grant = %handle.grant(),
+            fencing = handle.fencing_token().map(|token| token.0),
+            lease_ms = lease.as_millis(),
+            "granted"
+        );
+        let answer = Answer::Granted {
+            grant: handle.grant().clone(),
+            fencing: handle.fencing_token(),
+            lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
+        };
+        self.handle = Some(handle);
+        self.new = true;
+        (Outcome::Ok, answer)
+    }
+}
+
+fn claim_of(handle: &LockHandle) -> Claim {
+    Claim {
+        grant: Some(handle.grant().clone()),
+        fencing: handle.fencing_token(),
+    }
+}
+
+fn refused(error: &LockError) -> (Outcome, Answer) {
+    tracing::warn!(%error, "not granted");
+    let message = error.to_string();
+    (Outcome::Fail, Answer::Error { message })
+}
+
+/// Names attempts `<worker>.<n>`, so that a reader of the record knows whose each one is.
+struct Source {
+    worker: String,
+    attempts: AtomicU64,
+}
+
+impl TokenSource for Source {
+    fn owner(&self) -> Result<OwnerToken, LockError> {
+        OwnerToken::fresh().map_err(|error| LockError::NoRandomness(error.to_string()))
+    }
+
+    fn grant(&self) -> GrantId {
+        let n = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        GrantId(format!("{}.{n}", self.worker))
+    }
+}

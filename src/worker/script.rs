@@ -1,0 +1,112 @@
+//! A worker's script, step by step: the point before, the step, the point after. A step that
+//! fails ends nothing; a script does what it says.
+
+use super::locking::Lock;
+use super::record::Record;
+use super::stage::Stage;
+use super::writing::{Claim, Store};
+use crate::plan::{Step, StepAction, WorkerPlan};
+use crate::timeline::event::{Answer, Call, Outcome};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// One worker's script and everything it acts on.
+pub(super) struct Script<'a> {
+    pub(super) plan: &'a WorkerPlan,
+    pub(super) stage: Stage<'a>,
+    pub(super) lock: Lock<'a>,
+    pub(super) store: Store<'a>,
+    pub(super) record: &'a Record,
+    pub(super) runtime: Handle,
+}
+
+/// Whether the script goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Step,
+    End,
+}
+
+impl Script<'_> {
+    /// Plays the script to its end. Runs on a thread that may block.
+    pub(super) fn play(mut self) {
+        let start = format!("{}.start", self.plan.name);
+        match &self.plan.start {
+            Some(_) => self.stage.wait(start),
+            None => self.stage.pass(start),
+        }
+        for step in &self.plan.script {
+            let point = |phase: &str| format!("{}.{}.{phase}", self.plan.name, step.name);
+            match waits_for_event(&step.action) {
+                true => self.stage.wait(point("before")),
+                false => self.stage.pass(point("before")),
+            }
+            let after = point("after");
+            self.record.step(Some(&step.name));
+            let next = self.perform(step);
+            self.record.step(None);
+            self.stage.pass(after);
+            if next == Next::End {
+                break;
+            }
+        }
+        let runtime = self.runtime.clone();
+        runtime.block_on(self.lock.close());
+    }
+
+    fn perform(&mut self, step: &Step) -> Next {
+        let runtime = self.runtime.clone();
+        match &step.action {
+            StepAction::Acquire => runtime.block_on(async {
+                self.lock.acquire().await;
+                self.seal_if_new().await;
+            }),
+            StepAction::Enter { wait_ms } => runtime.block_on(async {
+                self.lock.enter(Duration::from_millis(*wait_ms)).await;
+                self.seal_if_new().await;
+            }),
+            StepAction::Check => self.lock.check(),
+            StepAction::Write => {
+                let claim = self.lock.claim();
+                runtime.block_on(self.store.write(&step.name, claim, &self.stage));
+            }
+            StepAction::Read => {
+                let claim = self.lock.claim();
+                runtime.block_on(self.store.read(&claim));
+            }
+            StepAction::Hold { for_ms } => self.hold(Duration::from_millis(*for_ms)),
+            StepAction::Renew => runtime.block_on(self.lock.renew()),
+            StepAction::Release => runtime.block_on(self.lock.release()),
+            // The wait was at the point before.
+            StepAction::HoldUntil { .. } | StepAction::Await { .. } => {}
+            StepAction::StopIfLost if self.lock.is_lost() => return Next::End,
+            StepAction::StopIfLost => {}
+        }
+        Next::Step
+    }
+
+    /// Tells the store of a grant that this step has just been answered.
+    async fn seal_if_new(&mut self) {
+        if let Some(Claim {
+            grant: Some(grant),
+            fencing,
+        }) = self.lock.newly_granted()
+        {
+            self.store.seal(grant, fencing).await;
+        }
+    }
+
+    fn hold(&self, work: Duration) {
+        let op = self.record.invoke(Call::Hold);
+        std::thread::sleep(work);
+        self.record.answer(op, Outcome::Ok, Answer::Done);
+    }
+}
+
+/// The lab knows the event; the worker only waits for its byte.
+fn waits_for_event(action: &StepAction) -> bool {
+    matches!(
+        action,
+        StepAction::Await { .. } | StepAction::HoldUntil { .. }
+    )
+}

@@ -1,0 +1,149 @@
+//! The worker's hands on the protected store: writes, seals and reads, each told as an operation.
+//!
+//! A write presents what the worker believes to have, a fencing token and a grant, or nothing.
+//! The worker never asks whether it still holds the lock: that is what the store is for.
+
+use super::record::Record;
+use super::stage::Stage;
+use crate::ids::{FencingToken, GrantId};
+use crate::plan::{StorePlan, WorkerPlan};
+use crate::store::{Attempt, ProtectedStore, StoreAnswer};
+use crate::timeline::event::{Answer, Call, Outcome};
+
+/// What a worker presents to the store.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Claim {
+    pub(super) grant: Option<GrantId>,
+    pub(super) fencing: Option<FencingToken>,
+}
+
+/// The write that a worker last read or made, and the grant under which it did. What was read
+/// under an earlier grant is no basis: somebody else may have written since.
+#[derive(Debug, Clone)]
+struct Basis {
+    grant: Option<GrantId>,
+    write: Option<String>,
+}
+
+/// The store as one worker uses it.
+pub(super) struct Store<'a> {
+    store: Box<dyn ProtectedStore>,
+    plan: &'a StorePlan,
+    worker: &'a str,
+    record: &'a Record,
+    /// What the next write is based on.
+    basis: Option<Basis>,
+    seals: u64,
+}
+
+impl<'a> Store<'a> {
+    pub(super) fn new(
+        store: Box<dyn ProtectedStore>,
+        plan: &'a StorePlan,
+        worker: &'a WorkerPlan,
+        record: &'a Record,
+    ) -> Self {
+        Store {
+            store,
+            plan,
+            worker: &worker.name,
+            record,
+            basis: None,
+            seals: 0,
+        }
+    }
+
+    /// One write, `<worker>.<step>`; stands at its `armed` point at the last moment. Reads first
+    /// what it is based on, unless this grant has read or written already.
+    pub(super) async fn write(&mut self, step: &str, claim: Claim, stage: &Stage<'_>) {
+        if !self.has_basis(&claim) {
+            self.read(&claim).await;
+        }
+        let based_on = self.basis.as_ref().and_then(|basis| basis.write.clone());
+        let attempt = self.attempt(step, based_on, claim);
+        let op = self.record.invoke(Call::Write {
+            write: attempt.write.clone(),
+            based_on: attempt.based_on.clone(),
+            grant: attempt.grant.clone(),
+            fencing: attempt.fencing,
+        });
+        let point = format!("{}.armed", attempt.write);
+        let armed = || stage.pass(point.clone());
+        let answer = self.store.write(&attempt, &armed).await;
+        tracing::info!(
+            write = attempt.write,
+            fencing = attempt.fencing.map(|token| token.0),
+            ?answer,
+            "write"
+        );
+        if answer == StoreAnswer::Accepted {
+            self.basis = Some(Basis {
+                grant: attempt.grant,
+                write: Some(attempt.write),
+            });
+        }
+        self.answer(op, answer);
+    }
+
+    /// Raises the store's mark, if the plan says so.
+    pub(super) async fn seal(&mut self, grant: GrantId, fencing: Option<FencingToken>) {
+        if !self.plan.seal {
+            return;
+        }
+        self.seals += 1;
+        let claim = Claim {
+            grant: Some(grant.clone()),
+            fencing,
+        };
+        let attempt = self.attempt(&format!("seal.{}", self.seals), None, claim);
+        let op = self.record.invoke(Call::Seal { grant, fencing });
+        let answer = self.store.seal(&attempt).await;
+        self.answer(op, answer);
+    }
+
+    /// Reads which write stands; the next write is based on it.
+    pub(super) async fn read(&mut self, claim: &Claim) {
+        let op = self.record.invoke(Call::Read);
+        match self.store.read(&self.plan.resource).await {
+            Ok(standing) => {
+                let write = standing.write;
+                self.basis = Some(Basis {
+                    grant: claim.grant.clone(),
+                    write: write.clone(),
+                });
+                self.record.answer(op, Outcome::Ok, Answer::Value { write });
+            }
+            Err(error) => {
+                let message = error.to_string();
+                self.record
+                    .answer(op, Outcome::Fail, Answer::Error { message });
+            }
+        }
+    }
+
+    fn has_basis(&self, claim: &Claim) -> bool {
+        self.basis
+            .as_ref()
+            .is_some_and(|basis| basis.grant == claim.grant)
+    }
+
+    fn attempt(&self, name: &str, based_on: Option<String>, claim: Claim) -> Attempt {
+        Attempt {
+            resource: self.plan.resource.clone(),
+            write: format!("{}.{name}", self.worker),
+            based_on,
+            grant: claim.grant,
+            fencing: claim.fencing,
+        }
+    }
+
+    fn answer(&self, op: u64, answer: StoreAnswer) {
+        let (outcome, answer) = match answer {
+            StoreAnswer::Accepted => (Outcome::Ok, Answer::Accepted),
+            StoreAnswer::Rejected { highest } => (Outcome::Fail, Answer::Rejected { highest }),
+            StoreAnswer::Failed(message) => (Outcome::Fail, Answer::Error { message }),
+            StoreAnswer::Unknown(message) => (Outcome::Info, Answer::Error { message }),
+        };
+        self.record.answer(op, outcome, answer);
+    }
+}

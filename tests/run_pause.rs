@@ -1,0 +1,149 @@
+//! `lockdrill run pause`, end to end, in both isolation modes: real servers, real processes.
+
+use crate::lab;
+
+use lab::{Lab, arm, outcome, timeline};
+use std::path::Path;
+
+fn the_pause_drill_passes(isolation: &str) {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["pause", "--isolation", isolation]);
+    assert_eq!(code, Some(0), "{value:#}");
+    assert_eq!(value["verdict"], "pass", "{value:#}");
+    let drill = &value["drills"][0];
+    assert_eq!(drill["protection"], "kept by fencing", "{value:#}");
+
+    let main = arm(&value, 0, "main");
+    assert_eq!(main["verdict"], "pass");
+    for check in [
+        "evidence",
+        "records_agree",
+        "single_holder",
+        "honest_belief",
+        "fencing_rises",
+        "no_stale_write",
+        "owner_only",
+        "recovers",
+    ] {
+        assert_eq!(outcome(main, check), "holds", "{check}: {main:#}");
+    }
+
+    let control = arm(&value, 0, "unfenced");
+    assert_eq!(
+        control["verdict"], "fail",
+        "a red control is a fail by itself"
+    );
+    assert_eq!(control["expected"], "fail");
+    assert_eq!(
+        outcome(control, "no_stale_write"),
+        "violated",
+        "{control:#}"
+    );
+    assert_eq!(outcome(control, "evidence"), "holds", "{control:#}");
+
+    let dir = Path::new(drill["dir"].as_str().unwrap());
+    assert!(dir.is_absolute());
+    for file in [
+        "plan.json",
+        "timeline.jsonl",
+        "results.json",
+        "report.html",
+        "timeline.png",
+        "timeline.svg",
+        "junit.xml",
+        "env.json",
+        "arms/unfenced/plan.json",
+        "arms/unfenced/timeline.jsonl",
+    ] {
+        assert!(dir.join(file).is_file(), "{file} is missing");
+    }
+    the_byte_was_written_while_the_group_stood_still(dir);
+    lab.assert_nothing_left();
+}
+
+fn the_byte_was_written_while_the_group_stood_still(dir: &Path) {
+    let lines = timeline(dir);
+    let place = |name: &str, wanted: &dyn Fn(&serde_json::Value) -> bool| {
+        lines
+            .iter()
+            .position(|line| !line["event"][name].is_null() && wanted(&line["event"][name]))
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
+    let stopped = place("look", &|look| look["moment"] == "stopped");
+    let go = place("go", &|go| go["point"] == "a.write.2.armed");
+    let heal = place("look", &|look| look["moment"] == "heal");
+    let resumed = place("resumed", &|point| point["point"] == "a.write.2.armed");
+    assert!(stopped < go && go < heal && heal < resumed);
+    for moment in [stopped, heal] {
+        let threads = lines[moment]["event"]["look"]["threads"]
+            .as_array()
+            .unwrap();
+        assert!(threads.len() > 1, "every thread, not one");
+        assert!(threads.iter().all(|thread| thread["state"] == "T"));
+    }
+    assert_eq!(
+        lines[stopped]["event"]["look"]["threads"], lines[heal]["event"]["look"]["threads"],
+        "no run time in between"
+    );
+}
+
+#[test]
+fn in_namespaces() {
+    the_pause_drill_passes("namespace");
+}
+
+#[test]
+fn under_a_guard() {
+    the_pause_drill_passes("guard");
+}
+
+#[test]
+fn controls_can_be_left_out_and_the_result_says_so() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["pause", "--no-controls"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let control = arm(&value, 0, "unfenced");
+    assert_eq!(control["status"], "skipped");
+    assert!(control["verdict"].is_null());
+}
+
+#[test]
+fn two_executions_are_two_entries_and_run_side_by_side() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["pause", "--no-controls", "--repeat", "2", "--jobs", "2"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let drills = value["drills"].as_array().unwrap();
+    assert_eq!(drills.len(), 2);
+    assert_ne!(drills[0]["dir"], drills[1]["dir"]);
+    let plan = |drill: &serde_json::Value| {
+        std::fs::read(Path::new(drill["dir"].as_str().unwrap()).join("plan.json")).unwrap()
+    };
+    assert_eq!(
+        plan(&drills[0]),
+        plan(&drills[1]),
+        "same file and seed, same bytes"
+    );
+}
+
+#[test]
+fn an_interrupt_heals_reports_what_there_is_and_exits_130() {
+    let lab = Lab::new();
+    let mut started = lab.start(&["pause", "--no-controls", "--isolation", "guard"]);
+    started.await_line("fault nap (pause) hit a");
+    started.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(started.child.wait().unwrap().code(), Some(130));
+    lab.assert_nothing_left();
+    let run = std::fs::read_dir(lab.out().join("pause"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let lines = timeline(&run);
+    let last = lines.last().unwrap();
+    assert_eq!(last["event"]["end"]["reason"], "interrupted");
+    assert!(
+        run.join("report.html").is_file(),
+        "what there is, is reported"
+    );
+}

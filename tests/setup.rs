@@ -1,0 +1,286 @@
+//! `scripts/setup` on machines that are not this one: each test gives it a PATH of its own, with
+//! stand-ins that answer as that machine would and write down what was asked of them.
+//!
+//! What these cannot show is that a real installation starts no service:
+//! `tests/setup/no_service.sh` does that.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const INSTALL_REDIS: &str = "apt-get install --yes --no-install-recommends redis-tools";
+
+/// A machine made of stand-ins.
+struct Machine {
+    bin: TempDir,
+}
+
+impl Machine {
+    /// A machine that has everything.
+    fn ready() -> Machine {
+        let machine = Machine {
+            bin: TempDir::new().unwrap(),
+        };
+        for tool in ["bash", "cut", "dirname", "env", "grep", "sed"] {
+            let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+                .map(|folder| folder.join(tool))
+                .find(|path| path.is_file())
+                .unwrap();
+            symlink(real, machine.bin.path().join(tool)).unwrap();
+        }
+        machine
+            .has("uname", "echo Linux")
+            .has("cargo", "")
+            .has("rustc", "echo 'rustc 1.89.0 (29483883e 2025-08-04)'")
+            .has("redis-server", "echo 'Redis server v=7.0.15 sha=0 bits=64'")
+            .has("cc", "")
+            .has("id", "echo 0")
+            .has("sudo", "echo \"sudo\" >>\"$ASKED\"\n\"$@\"")
+            .has("apt-cache", "echo '  Candidate: 5:7.0.15-1~deb12u10'")
+            .apt_get("exit 1")
+    }
+
+    /// Adds or replaces a program.
+    fn has(self, name: &str, script: &str) -> Machine {
+        self.write(name, script);
+        self
+    }
+
+    /// Takes a program away.
+    fn lacks(self, name: &str) -> Machine {
+        fs::remove_file(self.bin.path().join(name)).unwrap();
+        self
+    }
+
+    /// An apt-get that writes down what it was asked, then runs `script`.
+    fn apt_get(self, script: &str) -> Machine {
+        self.has(
+            "apt-get",
+            &format!("echo \"apt-get $*\" >>\"$ASKED\"\n{script}"),
+        )
+    }
+
+    /// No server yet, and an apt-get that brings it as Debian's `redis-tools` does.
+    fn with_redis_to_install(self, version: &str) -> Machine {
+        let package = self.write("package", &format!("echo 'Redis server v={version} sha=0'"));
+        let server = self.bin.path().join("redis-check-rdb");
+        let (package, server) = (package.display(), server.display());
+        self.lacks("redis-server").apt_get(&format!(
+            "[[ $1 != install ]] || /bin/ln -s '{package}' '{server}'"
+        ))
+    }
+
+    fn write(&self, name: &str, script: &str) -> std::path::PathBuf {
+        let path = self.bin.path().join(name);
+        fs::write(&path, format!("#!/bin/bash\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn setup(&self) -> Answer {
+        self.setup_with(&[])
+    }
+
+    fn setup_with(&self, variables: &[(&str, &str)]) -> Answer {
+        let asked = self.bin.path().join("asked");
+        let output = Command::new(self.bin.path().join("bash"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup"))
+            .env_clear()
+            .env("PATH", self.bin.path())
+            .env("ASKED", &asked)
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        assert!(output.stdout.is_empty(), "progress belongs on stderr");
+        Answer {
+            code: output.status.code().unwrap(),
+            said: String::from_utf8(output.stderr).unwrap(),
+            asked: fs::read_to_string(asked).unwrap_or_default(),
+        }
+    }
+}
+
+struct Answer {
+    code: i32,
+    said: String,
+    /// Each call of apt-get and sudo, one a line.
+    asked: String,
+}
+
+impl Answer {
+    /// Exit 4 with these words, and nothing was installed.
+    #[track_caller]
+    fn refuses(&self, words: &[&str]) {
+        assert_eq!(self.code, 4, "{}", self.said);
+        for word in words {
+            assert!(self.said.contains(word), "no `{word}` in: {}", self.said);
+        }
+        assert!(!self.asked.contains("install"), "{}", self.asked);
+    }
+}
+
+#[test]
+fn where_nothing_is_missing_nothing_is_said_or_asked() {
+    let answer = Machine::ready().setup();
+    assert_eq!((answer.code, answer.said.as_str()), (0, ""));
+    assert_eq!(answer.asked, "");
+}
+
+#[test]
+fn the_server_under_its_other_name_is_enough() {
+    let machine = Machine::ready()
+        .lacks("redis-server")
+        .has("redis-check-rdb", "echo 'Redis server v=7.0.15 sha=0'");
+    assert_eq!(machine.setup().asked, "");
+}
+
+#[test]
+fn a_missing_server_is_announced_then_installed_without_its_service() {
+    let answer = Machine::ready().with_redis_to_install("7.0.15").setup();
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert_eq!(answer.asked.trim(), INSTALL_REDIS, "no update, no service");
+    let announced = answer.said.find("will install").unwrap();
+    assert!(announced < answer.said.find("done: Redis 7.0.15").unwrap());
+}
+
+#[test]
+fn a_missing_compiler_is_installed_too() {
+    let machine = Machine::ready().with_redis_to_install("7.0.15").lacks("cc");
+    let answer = machine.setup();
+    assert_eq!(
+        answer.asked.trim(),
+        format!("{INSTALL_REDIS} gcc libc6-dev")
+    );
+    assert!(answer.said.contains("no `cc` on PATH"), "{}", answer.said);
+    assert_eq!(answer.code, 4, "this apt-get brought none");
+}
+
+#[test]
+fn installing_may_be_forbidden() {
+    let machine = Machine::ready().with_redis_to_install("7.0.15");
+    machine
+        .setup_with(&[("LOCKDRILL_NO_INSTALL", "1")])
+        .refuses(&["missing: a Redis server", INSTALL_REDIS]);
+    assert_eq!(machine.setup_with(&[("LOCKDRILL_NO_INSTALL", "0")]).code, 0);
+}
+
+#[test]
+fn someone_who_is_not_root_goes_through_sudo() {
+    let machine = Machine::ready()
+        .with_redis_to_install("7.0.15")
+        .has("id", "echo 1000");
+    let answer = machine.setup();
+    assert_eq!(answer.asked.trim(), format!("sudo\n{INSTALL_REDIS}"));
+    assert_eq!(answer.code, 0, "{}", answer.said);
+}
+
+#[test]
+fn without_root_and_sudo_it_says_what_to_run() {
+    Machine::ready()
+        .with_redis_to_install("7.0.15")
+        .has("id", "echo 1000")
+        .lacks("sudo")
+        .setup()
+        .refuses(&["needs root", INSTALL_REDIS]);
+}
+
+#[test]
+fn package_lists_are_fetched_only_where_they_are_missing() {
+    let machine = Machine::ready().with_redis_to_install("7.0.15").has(
+        "apt-cache",
+        "[[ $(<\"$ASKED\") != *update* ]] || echo '  Candidate: 5:7.0.15-1'",
+    );
+    fs::write(machine.bin.path().join("asked"), "").unwrap();
+    let answer = machine.setup();
+    assert_eq!(
+        answer.asked.trim(),
+        format!("apt-get update\n{INSTALL_REDIS}")
+    );
+    assert_eq!(answer.code, 0, "{}", answer.said);
+}
+
+#[test]
+fn a_failed_installation_is_tried_once_more_with_fresh_lists() {
+    let machine = Machine::ready()
+        .lacks("redis-server")
+        .apt_get("[[ $1 == update ]]");
+    let answer = machine.setup();
+    assert_eq!(answer.code, 4);
+    assert_eq!(
+        answer.asked.trim(),
+        format!("{INSTALL_REDIS}\napt-get update\n{INSTALL_REDIS}")
+    );
+}
+
+#[test]
+fn an_old_distribution_is_refused_before_anything_is_installed() {
+    Machine::ready()
+        .lacks("redis-server")
+        .has("apt-cache", "echo '  Candidate: 5:6.0.16-1ubuntu1'")
+        .setup()
+        .refuses(&["has Redis 6.0.16", "7.0 or newer", "LOCKDRILL_REDIS_SERVER"]);
+}
+
+#[test]
+fn an_old_server_is_refused_and_never_replaced() {
+    for (version, fine) in [("6.2.14", false), ("7.0.0", true), ("10.0.1", true)] {
+        let machine = Machine::ready().has(
+            "redis-server",
+            &format!("echo 'Redis server v={version} sha=0'"),
+        );
+        let answer = machine.setup();
+        if fine {
+            assert_eq!(answer.code, 0, "{version}: {}", answer.said);
+        } else {
+            answer.refuses(&["is 6.2.14", "7.0 or newer"]);
+        }
+    }
+}
+
+#[test]
+fn a_named_server_goes_before_the_one_on_the_path() {
+    let machine = Machine::ready().has("redis-server", "echo 'Redis server v=6.2.14 sha=0'");
+    let newer = machine.write("newer", "echo 'Redis server v=8.0.2 sha=0'");
+    let newer = newer.to_str().unwrap();
+    assert_eq!(
+        machine
+            .setup_with(&[("LOCKDRILL_REDIS_SERVER", newer)])
+            .code,
+        0
+    );
+}
+
+#[test]
+fn a_missing_or_old_rust_is_said_and_not_installed() {
+    Machine::ready()
+        .lacks("rustc")
+        .setup()
+        .refuses(&["no Rust toolchain", "rustup.rs"]);
+    Machine::ready()
+        .has("rustc", "echo 'rustc 1.75.0 (x 2023-12-21)'")
+        .setup()
+        .refuses(&["rustc 1.75.0 is too old", "1.89 or newer"]);
+    let nightly = Machine::ready().has("rustc", "echo 'rustc 1.97.0-nightly (x 2026-11-01)'");
+    assert_eq!(nightly.setup().code, 0);
+}
+
+#[test]
+fn elsewhere_than_on_linux_it_says_so() {
+    Machine::ready()
+        .has("uname", "echo Darwin")
+        .setup()
+        .refuses(&["runs on Linux only", "Darwin"]);
+}
+
+#[test]
+fn without_apt_get_it_says_what_others_use() {
+    Machine::ready()
+        .lacks("redis-server")
+        .lacks("apt-get")
+        .setup()
+        .refuses(&["no apt-get", "dnf install", "not tried"]);
+}

@@ -1,0 +1,140 @@
+//! A drill for a test that plays the director: a plan, a store of its own, and its workers.
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use super::played_director::Played;
+use lockdrill::plan::{Class, LockPlan, Plan, Step, StepAction, StorePlan, WorkerPlan};
+use lockdrill::store::{self, Fence, Logged, StoreSpec};
+use lockdrill::worker::{LockSpec, WorkerSpec};
+use std::path::Path;
+
+/// One drill: a folder with a store, and what its workers are told.
+pub struct Drill {
+    dir: tempfile::TempDir,
+    pub plan: Plan,
+    pub lock: LockSpec,
+    pub fence: Fence,
+}
+
+impl Drill {
+    /// On the in-process lock: enough for one worker.
+    pub fn alone(script: Vec<Step>) -> Drill {
+        Drill::with_lock("memory", "", vec![worker("a", script)])
+    }
+
+    /// On a real Redis.
+    pub fn on_redis(address: &str, workers: Vec<WorkerPlan>) -> Drill {
+        Drill::with_lock("redis", address, workers)
+    }
+
+    fn with_lock(backend: &str, address: &str, workers: Vec<WorkerPlan>) -> Drill {
+        Drill {
+            dir: tempfile::tempdir().unwrap(),
+            plan: plan(backend, workers),
+            lock: LockSpec {
+                address: address.to_owned(),
+                prefix: "t:".to_owned(),
+            },
+            fence: Fence::Atomic,
+        }
+    }
+
+    pub fn store_spec(&self) -> StoreSpec {
+        StoreSpec {
+            kind: "sqlite".to_owned(),
+            fence: self.fence,
+            once: false,
+            location: self.dir.path().join("store.db").display().to_string(),
+            lab_zero_ns: 0,
+        }
+    }
+
+    /// Creates the store if this is the first worker, then starts the worker.
+    pub fn start(&self, worker: &str, park_at: &[&str]) -> Played {
+        let store = self.store_spec();
+        if !Path::new(&store.location).exists() {
+            (store::find("sqlite").unwrap().create)(&store).unwrap();
+        }
+        let spec = WorkerSpec {
+            worker: worker.to_owned(),
+            plan: self.plan.clone(),
+            lab_zero_ns: 0,
+            lock: self.lock.clone(),
+            store,
+            park_at: park_at.iter().map(|point| (*point).to_owned()).collect(),
+        };
+        let text = serde_json::to_string_pretty(&spec).unwrap();
+        Played::start(&self.dir.path().join(worker), &text)
+    }
+
+    /// The store's own log.
+    pub fn store_log(&self) -> Vec<Logged> {
+        let mut store = (store::find("sqlite").unwrap().open)(&self.store_spec()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(store.log()).unwrap()
+    }
+
+    /// Ids in the store's log, each with whether it was accepted.
+    pub fn attempts(&self) -> Vec<(String, bool)> {
+        let log = self.store_log().into_iter();
+        log.map(|line| (line.attempt.write, line.accepted))
+            .collect()
+    }
+}
+
+/// A worker that starts at once.
+pub fn worker(name: &str, script: Vec<Step>) -> WorkerPlan {
+    WorkerPlan {
+        name: name.to_owned(),
+        start: None,
+        script,
+    }
+}
+
+/// Steps, each numbered among its own kind.
+pub fn script(actions: &[StepAction]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for action in actions {
+        let verb = action.verb();
+        let same = steps.iter().filter(|step| step.action.verb() == verb);
+        let name = format!("{verb}.{}", same.count() + 1);
+        let action = action.clone();
+        steps.push(Step { name, action });
+    }
+    steps
+}
+
+fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
+    Plan {
+        format: lockdrill::plan::FORMAT,
+        drill: "test".to_owned(),
+        arm: "main".to_owned(),
+        summary: "a worker does what its script says".to_owned(),
+        class: Class::Correctness,
+        seed: 1,
+        lock: LockPlan {
+            backend: backend.to_owned(),
+            lease_ms: 60_000,
+            renew_ms: None,
+            flaw: None,
+            key: "account".to_owned(),
+        },
+        store: StorePlan {
+            kind: "sqlite".to_owned(),
+            fence: Fence::Atomic,
+            seal: false,
+            once: false,
+            resource: "account".to_owned(),
+        },
+        workers,
+        faults: Vec::new(),
+        evidence: Vec::new(),
+        required_checks: Vec::new(),
+        optional_checks: Vec::new(),
+        limit: None,
+        control: None,
+        patience_ms: 15_000,
+        recovery_bound_ms: 1_000,
+    }
+}
