@@ -313,6 +313,20 @@ async fn a_late_reply_never_answers_another_command() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_let_a_command_time_out_is_not_used_again() {
+    let server = RedisServer::start();
+    let proxy = Proxy::before(server.address()).await;
+    let locks = locks_at(proxy.address()).await;
+    let lock = granted(&locks, 4 * SHORT).await;
+    assert_eq!(proxy.connections_so_far(), 1);
+    proxy.set(Mode::HoldReplies);
+    assert!(matches!(lock.renew().await, Renewal::Unknown(_)));
+    proxy.set(Mode::Pass);
+    assert_eq!(lock.renew().await, Renewal::Renewed);
+    assert_eq!(proxy.connections_so_far(), 2);
+}
+
 #[tokio::test]
 async fn a_stopped_server_costs_the_budget_and_no_more() {
     let server = RedisServer::start();

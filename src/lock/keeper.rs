@@ -199,3 +199,64 @@ async fn renew(keeper: Arc<Keeper>, holding: Arc<Holding>) {
     holding.renew_after(pause);
     keeper.schedule(&holding);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::lock::backends::{ConnectSpec, memory};
+    use crate::lock::{Acquired, LockHandle, LockManager, LockOptions, ManagerOptions};
+    use std::time::Duration;
+    use tokio::runtime::Runtime;
+
+    async fn manager(address: &str) -> LockManager {
+        let service = (memory::KIND.connect)(ConnectSpec::new(address)).await;
+        LockManager::new(service.unwrap(), ManagerOptions::new("test", ""))
+    }
+
+    async fn acquire(locks: &LockManager, key: &str, lease: Duration) -> LockHandle {
+        let options = LockOptions::new(lease, Some(lease / 5)).unwrap();
+        match locks.acquire(key, &options).await {
+            Ok(Acquired::Granted(lock)) => lock,
+            other => panic!("not granted: {other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_given_back_or_dropped_leaves_no_entry() {
+        let locks = manager("keeper-entries").await;
+        for n in 0..100 {
+            let lock = acquire(&locks, "k", Duration::from_secs(20)).await;
+            let entries = |locks: &LockManager| {
+                let tables = locks.context.keeper.tables();
+                tables.values().map(|table| table.due.len()).sum::<usize>()
+            };
+            assert_eq!(entries(&locks), 1);
+            if n % 2 == 0 {
+                lock.release().await;
+                assert_eq!(entries(&locks), 0, "released");
+            } else {
+                drop(lock);
+                assert_eq!(entries(&locks), 0, "dropped");
+                // Given back in the background.
+                while locks.remaining("k").await != Ok(None) {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_one_runtime_does_not_stop_the_renewals_of_another() {
+        let (first, second) = (Runtime::new().unwrap(), Runtime::new().unwrap());
+        let locks = second.block_on(manager("keeper-runtimes"));
+        let lease = Duration::from_secs(2);
+        let _ended = first.block_on(acquire(&locks, "a", lease));
+        let lock = second.block_on(acquire(&locks, "b", lease));
+        drop(first);
+        second.block_on(async { tokio::time::sleep(2 * lease).await });
+        assert!(lock.is_locked(), "renewed beyond its first lease");
+        let third = Runtime::new().unwrap();
+        let again = third.block_on(acquire(&locks, "c", lease));
+        third.block_on(async { tokio::time::sleep(2 * lease).await });
+        assert!(again.is_locked() && lock.is_locked());
+    }
+}

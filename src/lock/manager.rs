@@ -57,7 +57,7 @@ pub enum Acquired {
 /// Takes locks on one back end.
 #[derive(Clone)]
 pub struct LockManager {
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
 }
 
 /// What every attempt of a manager shares.
