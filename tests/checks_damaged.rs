@@ -2,10 +2,7 @@
 //! record, nothing panics; and no damage turns it into a pass that it was not.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/pause_drill.rs"]
-mod pause_drill;
-#[path = "support/history.rs"]
-mod support;
+use crate::support::pause_drill;
 
 use lockdrill::checks::judge_all;
 use lockdrill::plan::Plan;

@@ -4,7 +4,9 @@
 
 mod support;
 
+mod checks_damaged;
 mod checks_lock;
+mod checks_oracle;
 mod checks_record;
 mod checks_verdict;
 mod checks_work;
