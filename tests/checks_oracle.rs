@@ -13,8 +13,6 @@
 
 #[path = "oracle/naive.rs"]
 mod naive;
-#[path = "support/history.rs"]
-mod support;
 #[path = "oracle/world.rs"]
 mod world;
 
@@ -81,8 +79,8 @@ fn checks_agree_with_their_definitions() {
     }
 }
 
-/// `LOCKDRILL_ORACLE_SEED=n cargo test --test checks_oracle -- --ignored --nocapture` tells the
-/// story of one history.
+/// `LOCKDRILL_ORACLE_SEED=n cargo test --test suite tell -- --ignored --nocapture` tells the story
+/// of one history.
 #[test]
 #[ignore = "prints one history"]
 fn tell() {

@@ -231,21 +231,17 @@ fn unclear(history: &History) -> Option<&Grant> {
             Author::Foreign(operations) => operations.len() > 1,
             Author::Own(_) => false,
         };
+        let mut extensions = grant.extensions.iter();
+        if extensions.any(|extension| one_of_several(&extension.author)) {
+            return true;
+        }
         let KeyEnd::Taken { cause, .. } = &grant.end else {
-            return grant
-                .extensions
-                .iter()
-                .any(|one| one_of_several(&one.author));
+            return false;
         };
-        let ended_by_one_of_several = match cause {
+        match cause {
             Cause::Unclear(_) => true,
             Cause::BlindDelete(operations) => operations.len() > 1,
             Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => false,
-        };
-        ended_by_one_of_several
-            || grant
-                .extensions
-                .iter()
-                .any(|one| one_of_several(&one.author))
+        }
     })
 }

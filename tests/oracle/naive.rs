@@ -1,7 +1,7 @@
 //! The definitions of the checks, read literally from the truth: slow, and simple enough to believe.
 
-use crate::support::{LEASE_MS, ns};
-use crate::world::{Truth, World, Write};
+use super::world::{Truth, World, Write};
+use crate::support::history::{LEASE_MS, ns};
 use lockdrill::timeline::event::{Answer, By, Call, Event, Line, Outcome};
 
 /// Times closer than this prove nothing, ms (ε is a little more than 1 ms, times are 10 ms apart).
