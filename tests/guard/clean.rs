@@ -133,7 +133,9 @@ fn a_stopped_process_of_a_dead_run_is_killed_where_it_stands() {
 #[test]
 fn a_marked_process_and_a_member_of_a_recorded_group_are_killed() {
     let temp = state();
-    let mut marked = Stranger::start(Command::new("sleep").arg("600").env("LOCKDRILL_ARM", "x-1"));
+    // Other tests have arms too, and a mark is looked for on the whole machine.
+    let name = "marked-1";
+    let mut marked = Stranger::start(Command::new("sleep").arg("600").env("LOCKDRILL_ARM", name));
     let leader =
         Stranger::start(Command::new("sh").args(["-c", "sleep 600 & echo; exec sleep 600"]));
     let leader_identity = leader.identity();
@@ -149,7 +151,7 @@ fn a_marked_process_and_a_member_of_a_recorded_group_are_killed() {
     let member = member().unwrap();
     let entry = worker(leader_identity);
     drop(leader);
-    dead_arm(temp.path(), "x-1", &[entry]);
+    dead_arm(temp.path(), name, &[entry]);
     said(&clean(temp.path(), &[]));
     marked.until_dead();
     until_gone(&[member]);
