@@ -172,7 +172,10 @@ fn a_control_is_red_for_its_own_reason_only() {
         (result.verdict.unwrap(), result.red_as_required.unwrap())
     };
     let stale = violated("no_stale_write");
-    assert_eq!(red(&[], &[stale.clone()]), (Verdict::Fail, true));
+    assert_eq!(
+        red(&[], std::slice::from_ref(&stale)),
+        (Verdict::Fail, true)
+    );
     // Nothing went red, something else did, or more than was said.
     assert_eq!(red(&[], &[]), (Verdict::Pass, false));
     assert_eq!(

@@ -1,8 +1,9 @@
 //! `lockdrill recheck`: judges recorded runs again. Starts nothing, writes nothing into a run.
 
-use crate::checks::Outcome;
+use crate::checks::{Finding, Outcome};
 use crate::exit::Exit;
 use crate::verdict::{ArmResult, DrillResult, Summary, exit_of, judge_run_dir};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Arguments.
@@ -29,46 +30,44 @@ pub(super) fn exec(args: &Args) -> Exit {
         }
     }
     let summary = Summary::of(drills);
-    if args.json {
+    let text = if args.json {
         match serde_json::to_string(&summary) {
-            Ok(json) => println!("{json}"),
+            Ok(json) => json + "\n",
             Err(error) => {
                 eprintln!("lockdrill: cannot write the summary as JSON: {error}");
                 return Exit::Bug;
             }
         }
     } else {
-        for drill in &summary.drills {
-            print_drill(drill);
-        }
-    }
+        summary.drills.iter().map(drill_text).collect()
+    };
+    // A reader that has gone away (`| head`) changes no verdict.
+    let _ = std::io::stdout().write_all(text.as_bytes());
     exit_of(&summary)
 }
 
-fn print_drill(drill: &DrillResult) {
-    for arm in &drill.arms {
-        print_arm(arm);
-    }
-    println!(
-        "{} {}, protection of the work: {}",
-        drill.verdict, drill.drill, drill.protection
-    );
-    println!("  {}", drill.why);
-    println!("  {}", drill.dir);
+fn drill_text(drill: &DrillResult) -> String {
+    let arms: String = drill.arms.iter().map(arm_text).collect();
+    format!(
+        "{arms}{} {}, protection of the work: {}\n  {}\n  {}\n",
+        drill.verdict, drill.drill, drill.protection, drill.why, drill.dir
+    )
 }
 
-fn print_arm(arm: &ArmResult) {
+fn arm_text(arm: &ArmResult) -> String {
     let verdict = arm
         .verdict
         .map_or(arm.status.clone(), |verdict| verdict.to_string());
-    println!("arm {}: {verdict}; {}", arm.arm, arm.why);
-    for finding in &arm.checks {
-        let mark = match finding.outcome {
-            Outcome::Violated => "violated",
-            Outcome::Unknown => "unknown ",
-            Outcome::Holds if finding.vacuous => "untested",
-            Outcome::Holds => "holds   ",
-        };
-        println!("  {mark} {:<16} {}", finding.check, finding.why);
-    }
+    let checks: String = arm.checks.iter().map(finding_text).collect();
+    format!("arm {}: {verdict}; {}\n{checks}", arm.arm, arm.why)
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let mark = match finding.outcome {
+        Outcome::Violated => "violated",
+        Outcome::Unknown => "unknown",
+        Outcome::Holds if finding.vacuous => "untested",
+        Outcome::Holds => "holds",
+    };
+    format!("  {mark:<8} {:<16} {}\n", finding.check, finding.why)
 }
