@@ -10,6 +10,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -156,7 +157,11 @@ impl Arm {
             Victim::Conductor => Some(conductor),
             Victim::Outer => outer(),
             Victim::Guard => guard(),
-            Victim::Director => child_of(guard()?),
+            Victim::Director => {
+                let guard = guard()?;
+                let plays = |stat: &&Stat| stat.parent == guard && stat.name.starts_with("guard-");
+                family.iter().find(plays).map(|stat| stat.pid)
+            }
         };
         Identity::of(pid?).ok()
     }
@@ -240,7 +245,15 @@ fn pid_of(child: &Child) -> i32 {
     i32::try_from(child.id()).unwrap()
 }
 
+/// A port of our own: below those that the kernel hands out, and never the same twice.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static DRAWN: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let drawn = DRAWN.fetch_add(1, Ordering::Relaxed);
+        let start = u16::try_from(std::process::id() % 10_000).unwrap();
+        let port = 20_000 + (start + drawn) % 10_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }

@@ -176,7 +176,10 @@ async fn next(events: &mut UnboundedReceiver<ChildEvent>) -> String {
 /// Tells what the guard tells of a child that is stopped, continued, and killed, and of one that
 /// ends by itself.
 async fn tell_events(client: Client, mut events: UnboundedReceiver<ChildEvent>) -> i32 {
-    let a = client.spawn(shell("a", "sleep 600"), None).await.unwrap();
+    // `exec`: a shell that is stopped while it waits for its fork to become another program
+    // shows as D, not T.
+    let a = shell("a", "exec sleep 600");
+    let a = client.spawn(a, None).await.unwrap();
     let stopped = stop::stop_group(a.pid).unwrap();
     println!("\ntold {}", next(&mut events).await);
     stop::continue_group(a.pid, &stopped.threads).unwrap();
