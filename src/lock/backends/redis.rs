@@ -18,7 +18,7 @@ use crate::lock::service::{
     Wake,
 };
 use async_trait::async_trait;
-use redis::{Cmd, ServerErrorKind, Value};
+use redis::{ServerErrorKind, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -65,8 +65,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
         };
         let prepared = redis.prepare(Instant::now() + CONNECT_BUDGET).await;
         prepared.map_err(|error| LockError::Failed(error.to_string()))?;
-        let service: Arc<dyn LockService> = Arc::new(redis);
-        Ok(service)
+        Ok(Arc::new(redis) as Arc<dyn LockService>)
     })
 }
 
@@ -95,10 +94,10 @@ impl Redis {
         (keys, args): (&[&str], &[&str]),
         until: Instant,
     ) -> Result<Value, CommandError> {
-        let by_hash = command("EVALSHA", &script.hash, keys, args);
+        let by_hash = script.by_hash(keys, args);
         match self.link.call(&by_hash, until).await {
             Err(NoAnswer::Refused(Some(ServerErrorKind::NoScript), _)) => {
-                let by_text = command("EVAL", &script.code, keys, args);
+                let by_text = script.by_text(keys, args);
                 Ok(Box::pin(self.link.call(&by_text, until)).await?)
             }
             answer => Ok(answer?),
@@ -141,12 +140,6 @@ impl Redis {
 /// The first command took effect: whatever became of the second, this did not *not happen*.
 fn half_done(error: NoAnswer) -> CommandError {
     CommandError::Unknown(format!("the second command: {error:?}"))
-}
-
-fn command(verb: &str, script: &str, keys: &[&str], args: &[&str]) -> Cmd {
-    let mut command = redis::cmd(verb);
-    command.arg(script).arg(keys.len()).arg(keys).arg(args);
-    command
 }
 
 #[async_trait]

@@ -4,6 +4,7 @@
 
 use crate::lock::flaws::Flaw;
 use crate::lock::service::LockName;
+use redis::Cmd;
 
 const ACQUIRE: &str = include_str!("scripts/acquire.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");
@@ -31,7 +32,7 @@ impl Keys {
 /// A script and the hash by which the server knows it.
 pub(super) struct Text {
     pub(super) code: String,
-    pub(super) hash: String,
+    hash: String,
 }
 
 impl Text {
@@ -39,6 +40,22 @@ impl Text {
         let hash = redis::Script::new(&code).get_hash().to_owned();
         Text { code, hash }
     }
+
+    /// The command that runs it on a server that knows it.
+    pub(super) fn by_hash(&self, keys: &[&str], args: &[&str]) -> Cmd {
+        command("EVALSHA", &self.hash, keys, args)
+    }
+
+    /// The command that runs it on any server, which knows it from then on.
+    pub(super) fn by_text(&self, keys: &[&str], args: &[&str]) -> Cmd {
+        command("EVAL", &self.code, keys, args)
+    }
+}
+
+fn command(verb: &str, script: &str, keys: &[&str], args: &[&str]) -> Cmd {
+    let mut command = redis::cmd(verb);
+    command.arg(script).arg(keys.len()).arg(keys).arg(args);
+    command
 }
 
 /// What one connection runs.
