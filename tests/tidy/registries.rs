@@ -24,10 +24,7 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/lock/backends/",
         registry: "src/lock/backends/mod.rs",
         list: "ALL",
-        beside: &[
-            ("redis_conn", "the connection of the Redis back end"),
-            ("redis_scripts", "the scripts of the Redis back end"),
-        ],
+        beside: &[("redis_scripts", "the scripts of the Redis back end")],
     },
     Folder {
         path: "src/faults/",
