@@ -13,8 +13,6 @@
 
 #[path = "oracle/naive.rs"]
 mod naive;
-#[path = "support/history.rs"]
-mod support;
 #[path = "oracle/world.rs"]
 mod world;
 
@@ -32,8 +30,9 @@ struct Tally {
 #[test]
 fn checks_agree_with_their_definitions() {
     let cases = std::env::var("LOCKDRILL_ORACLE_CASES");
-    let cases: u64 = cases.map_or(10_000, |cases| cases.parse().unwrap());
+    let cases: u64 = cases.map_or(4_000, |cases| cases.parse().unwrap());
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    let mut wrong = Vec::new();
     for seed in 0..cases {
         let world = World::play(seed);
         let history = world.record.history();
@@ -48,17 +47,23 @@ fn checks_agree_with_their_definitions() {
             let tally = tallies.entry(name).or_default();
             match finding.outcome {
                 Outcome::Violated => {
-                    assert!(violated, "{told}");
+                    if !violated {
+                        wrong.push(told);
+                    }
                     tally.violated += 1;
                 }
                 Outcome::Unknown => tally.unknown += 1,
                 Outcome::Holds => {
-                    assert!(!violated || !world.clear, "{told}");
+                    if violated && world.clear {
+                        wrong.push(told);
+                    }
                     tally.held += 1;
                 }
             }
         }
     }
+    let (count, first) = (wrong.len(), &wrong[..wrong.len().min(10)]);
+    assert!(wrong.is_empty(), "{count} of {cases}: {first:#?}");
     for (name, tally) in &tallies {
         println!("{name:<18} {tally:?}");
         let enough = cases / 200;
@@ -74,8 +79,8 @@ fn checks_agree_with_their_definitions() {
     }
 }
 
-/// `LOCKDRILL_ORACLE_SEED=n cargo test --test checks_oracle -- --ignored --nocapture` tells the
-/// story of one history.
+/// `LOCKDRILL_ORACLE_SEED=n cargo test --test suite tell -- --ignored --nocapture` tells the story
+/// of one history.
 #[test]
 #[ignore = "prints one history"]
 fn tell() {

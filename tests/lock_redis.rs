@@ -60,6 +60,16 @@ async fn no_key_but_the_counter_is_without_a_lease() {
     assert!(!server.tell::<bool>("EXISTS app:{k}"));
 }
 
+#[tokio::test]
+async fn a_grant_takes_back_a_wake_up_that_nobody_has_heard() {
+    let server = RedisServer::start();
+    let locks = locks_at(server.address()).await;
+    granted(&locks, LONG).await.release().await;
+    assert!(server.tell::<bool>("EXISTS app:{k}:wake"));
+    let _lock = granted(&locks, LONG).await;
+    assert!(!server.tell::<bool>("EXISTS app:{k}:wake"));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_wait_leaves_no_place_in_the_servers_queue() {
     let server = RedisServer::start();

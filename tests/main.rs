@@ -6,6 +6,7 @@ mod support;
 
 mod checks_damaged;
 mod checks_lock;
+mod checks_oracle;
 mod checks_record;
 mod checks_verdict;
 mod checks_work;

@@ -226,14 +226,22 @@ fn extended_within(grant: &Grant, renewal: &Operation) -> bool {
 /// A grant whose key or lease was changed by one of several, each of whom may have been told so.
 fn unclear(history: &History) -> Option<&Grant> {
     history.grants.iter().find(|grant| {
+        let one_of_several = |author: &Author| match author {
+            Author::Unclear(_) => true,
+            Author::Foreign(operations) => operations.len() > 1,
+            Author::Own(_) => false,
+        };
         let mut extensions = grant.extensions.iter();
-        extensions.any(|extension| matches!(extension.author, Author::Unclear(_)))
-            || matches!(
-                &grant.end,
-                KeyEnd::Taken {
-                    cause: Cause::Unclear(_),
-                    ..
-                }
-            )
+        if extensions.any(|extension| one_of_several(&extension.author)) {
+            return true;
+        }
+        let KeyEnd::Taken { cause, .. } = &grant.end else {
+            return false;
+        };
+        match cause {
+            Cause::Unclear(_) => true,
+            Cause::BlindDelete(operations) => operations.len() > 1,
+            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => false,
+        }
     })
 }

@@ -1,7 +1,7 @@
 //! The definitions of the checks, read literally from the truth: slow, and simple enough to believe.
 
-use crate::support::{LEASE_MS, ns};
-use crate::world::{Truth, World, Write};
+use super::world::{Truth, World, Write};
+use crate::support::history::{LEASE_MS, ns};
 use lockdrill::timeline::event::{Answer, By, Call, Event, Line, Outcome};
 
 /// Times closer than this prove nothing, ms (ε is a little more than 1 ms, times are 10 ms apart).
@@ -139,18 +139,20 @@ fn update_lost(world: &World) -> bool {
         })
 }
 
-/// A refused write of one who alone was entitled.
+/// A refused write of one who was entitled, while nobody else can have been.
 fn wronged(world: &World) -> bool {
     world.writes.iter().any(|write| {
-        let holds = |grant: &Truth| {
-            let (from, to) = entitled(grant);
-            from < write.at && write.at < to
-        };
         let grant = &world.grants[write.grant];
+        let (from, to) = entitled(grant);
+        let may_hold = |other: &&Truth| {
+            let (from, to) = entitled(other);
+            from <= write.at + EPSILON && write.at <= to + EPSILON
+        };
         !write.accepted
             && write.fencing == grant.held.fencing
-            && holds(grant)
-            && world.grants.iter().filter(|other| holds(other)).count() == 1
+            && from + EPSILON < write.at
+            && write.at + EPSILON < to
+            && world.grants.iter().filter(may_hold).count() == 1
     })
 }
 

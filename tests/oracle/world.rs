@@ -1,7 +1,7 @@
 //! A toy world: one lock server, one store, three workers, all of them now and then unsound. Times
 //! are multiples of 10 ms, so that nothing lies within ε of anything else by chance.
 
-use crate::support::{Held, LEASE_MS, Record};
+use crate::support::history::{Held, LEASE_MS, Record};
 use lockdrill::ids::FencingToken;
 use lockdrill::timeline::event::{Answer, Change, Outcome};
 

@@ -24,7 +24,10 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/lock/backends/",
         registry: "src/lock/backends/mod.rs",
         list: "ALL",
-        beside: &[("redis_scripts", "the scripts of the Redis back end")],
+        beside: &[
+            ("redis_ear", "the ear of the Redis back end for releases"),
+            ("redis_scripts", "the scripts of the Redis back end"),
+        ],
     },
     Folder {
         path: "src/faults/",

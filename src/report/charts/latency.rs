@@ -3,8 +3,9 @@
 
 use super::Chart;
 use super::ink::Ink;
+use super::log_axis::LogAxis;
 use super::picture::{Anchor, Area, Form, Picture, Words};
-use super::plot::{LogAxis, Panel};
+use super::plot::Panel;
 use crate::report::scene::Scene;
 use crate::report::words::{count, span};
 use hdrhistogram::Histogram;

@@ -3,6 +3,8 @@
 use super::links::Links;
 use crate::report::charts::{ALL, paint_svg, swimlane};
 use crate::report::model::{ArmModel, Model};
+use crate::report::scene::Scene;
+use crate::report::story::protection;
 use maud::{Markup, html};
 
 pub fn timeline(model: &Model, links: &Links) -> Markup {
@@ -10,21 +12,43 @@ pub fn timeline(model: &Model, links: &Links) -> Markup {
         section id="picture" {
             h2 { "What happened" }
             p.lead { "Time runs from left to right. Rest on a mark for its story; follow it to its event." }
-            @if let Some(main) = model.main() { (both(main, links, false)) }
+            @if let Some(main) = model.main() {
+                (both(main, &main.scene, links, false))
+                @if let Some(moment) = moment(&main.scene) {
+                    h3 { "The decisive moment, enlarged" }
+                    (both(main, &moment, links, true))
+                }
+            }
         }
     }
 }
 
-/// A control's picture, without the legend.
-pub fn small(arm: &ArmModel, links: &Links) -> Markup {
-    both(arm, links, true)
+/// The time around the write that tells most, if so much happens there that the whole picture
+/// cannot show it.
+fn moment(scene: &Scene) -> Option<Scene> {
+    const CROWD: usize = 4;
+    let write = protection::most_telling(scene)?;
+    let whole = scene.to.saturating_sub(scene.from);
+    let around = |part: u64| {
+        let half = (whole / part).max(4_000_000);
+        let at = write.at();
+        scene.between(at.saturating_sub(half), at.saturating_add(half))
+    };
+    let near = around(80);
+    let crowd = near.writes.len() + near.losses.len() + near.server.len() + near.parks.len();
+    (crowd >= CROWD && whole > 200_000_000).then(|| around(40))
 }
 
-fn both(arm: &ArmModel, links: &Links, plain: bool) -> Markup {
+/// A control's picture, without the legend.
+pub fn small(arm: &ArmModel, links: &Links) -> Markup {
+    both(arm, &arm.scene, links, true)
+}
+
+fn both(arm: &ArmModel, scene: &Scene, links: &Links, plain: bool) -> Markup {
     let href = |seq| links.href(arm, seq);
     let draw = |narrow| {
         swimlane::draw(
-            &arm.scene,
+            scene,
             &swimlane::Options {
                 narrow,
                 plain,

@@ -5,10 +5,12 @@
 
 pub mod marks;
 pub mod tenure;
+pub mod writes;
 
 use crate::timeline::history::History;
-use marks::{FaultMark, LossMark, Park, Renewal, ServerMark, WriteMark};
+use marks::{FaultMark, LossMark, Park, Renewal, ServerMark};
 use tenure::{Belief, Tenure};
+use writes::WriteMark;
 
 /// One arm, ready to be drawn. All times are lab time in
 /// nanoseconds.
@@ -63,7 +65,7 @@ impl Scene {
                 .collect(),
             servers: servers(history),
             beliefs: tenure::beliefs(history),
-            writes: marks::writes(history, &tenures),
+            writes: writes::writes(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),
@@ -84,6 +86,31 @@ impl Scene {
     /// The lane of a worker.
     pub fn lane(&self, worker: &str) -> Option<usize> {
         self.workers.iter().position(|name| name == worker)
+    }
+
+    /// The same scene between two instants: what lies outside is left out, what reaches outside
+    /// is cut at the edge by whoever draws.
+    #[must_use]
+    pub fn between(&self, from: u64, to: u64) -> Scene {
+        let inside = |at: u64| from <= at && at <= to;
+        let touches = |begin: u64, end: u64| begin <= to && end >= from;
+        let mut part = Scene {
+            from,
+            to,
+            ..self.clone()
+        };
+        part.writes.retain(|write| inside(write.at()));
+        part.renewals
+            .retain(|renewal| inside(renewal.answered.unwrap_or(renewal.sent)));
+        part.losses.retain(|loss| inside(loss.at));
+        part.parks.retain(|park| inside(park.from));
+        part.server.retain(|mark| inside(mark.at));
+        part.stalls.retain(|stall| touches(stall.0, stall.1));
+        part.faults.retain(|fault| {
+            let end = fault.removed.or(fault.healed).unwrap_or(self.to);
+            touches(fault.effective, end)
+        });
+        part
     }
 
     /// There is nothing to draw.

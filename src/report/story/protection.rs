@@ -4,8 +4,8 @@
 use super::{bare, violated};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
-use crate::report::scene::marks::{Fate, WriteMark};
 use crate::report::scene::tenure::Tenure;
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, span};
 use crate::verdict::Protection;
@@ -14,8 +14,8 @@ use crate::verdict::Protection;
 pub fn why(arm: &ArmModel) -> Sentence {
     let scene = &arm.scene;
     let telling = match arm.result.protection {
-        Protection::KeptByFencing => most_telling(scene, Fate::Rejected),
-        Protection::Lost => most_telling(scene, Fate::Accepted),
+        Protection::KeptByFencing => first_stale(scene, Fate::Rejected),
+        Protection::Lost => first_stale(scene, Fate::Accepted),
         Protection::Kept | Protection::NotTested => None,
     };
     if let Some(write) = telling {
@@ -62,7 +62,12 @@ pub fn stale(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
     reached(scene).filter(|write| write.is_stale(&scene.tenures))
 }
 
-fn most_telling(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
+/// The stale write that tells most: the first that was accepted, else the first.
+pub fn most_telling(scene: &Scene) -> Option<&WriteMark> {
+    first_stale(scene, Fate::Accepted).or_else(|| stale(scene).next())
+}
+
+fn first_stale(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
     stale(scene).find(|write| write.fate == fate)
 }
 

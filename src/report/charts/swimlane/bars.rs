@@ -25,6 +25,9 @@ impl Canvas<'_> {
         else {
             return;
         };
+        if tenure.until < self.axis.from || tenure.from > self.axis.to {
+            return;
+        }
         let x = self.axis.x(tenure.from);
         let w = (self.axis.x(tenure.until) - x).max(1.0);
         let area = Area {
@@ -36,7 +39,7 @@ impl Canvas<'_> {
         let ink = Ink::lease(index);
         self.picture
             .mark(Form::Fill(area, ink), bar_note(tenure), tenure.granted_by);
-        if let Some((gone, event)) = tenure.key_taken {
+        if let Some((gone, event)) = tenure.key_taken.filter(|(gone, _)| self.shows(*gone)) {
             let x = self.axis.x(gone);
             let form = Form::Path(
                 vec![(x, area.y - 3.0), (x, area.y + BAR + 3.0)],
@@ -101,6 +104,9 @@ impl Canvas<'_> {
                 .mark(Form::Fill(area, Ink::LateWash), note.clone(), event);
             self.picture.note(Form::Hatch(area, Ink::Late), note);
             self.picture.add(Form::Outline(area, Ink::Late, false));
+            if !self.shows(entitled_until) {
+                continue;
+            }
             let edge = vec![(x, area.y - 4.0), (x, area.y + BAR + 4.0)];
             self.picture.add(Form::Path(edge, Ink::Alarm, 2.0));
             let y = area.y + BAR + 13.0;

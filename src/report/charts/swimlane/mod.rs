@@ -63,6 +63,11 @@ const NAME: f64 = 18.0;
 const MARKS_MAX: usize = 1200;
 
 impl Canvas<'_> {
+    /// An instant lies inside the picture.
+    fn shows(&self, at: u64) -> bool {
+        self.axis.from <= at && at <= self.axis.to
+    }
+
     fn rows(&self) -> usize {
         self.scene.workers.len() + self.scene.servers.len() + 1
     }

@@ -4,8 +4,9 @@
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::marks::{Fate, ServerKind, ServerMark, WriteMark};
+use crate::report::scene::marks::{ServerKind, ServerMark};
 use crate::report::scene::tenure::Ended;
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::words::at;
 
 /// How large a mark is: half its width in pixels.
@@ -116,6 +117,9 @@ impl Canvas<'_> {
                 w: 8.0,
                 h: 12.0,
             });
+            if !group.first.awaited {
+                continue;
+            }
             let point = group
                 .first
                 .point

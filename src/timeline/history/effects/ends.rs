@@ -32,8 +32,8 @@ impl Book<'_> {
 
     /// Release, expiry, or something else?
     ///
-    /// A release of the grant's own that was told done did it. One that was left open did it if the
-    /// deadline had not passed and nobody else can have.
+    /// A release of the grant's own that was told done did it, unless another says the same. One
+    /// that was left open did it if the deadline had not passed and nobody else can have.
     pub(super) fn deleted(
         &mut self,
         effect: &RawEffect,
@@ -53,14 +53,13 @@ impl Book<'_> {
                 seen: effect.at,
             };
         }
-        let suspects = match told {
-            Some(Told::Done) => Vec::new(),
-            Some(Told::Open | Told::NotDone) | None => {
-                let explained = |i: usize| self.explained.contains(&i);
-                self.index
-                    .foreign_releases(grant.id.as_ref(), within, &explained)
-            }
-        };
+        let explained = |i: usize| self.explained.contains(&i);
+        let id = grant.id.as_ref();
+        let mut suspects = self.index.foreign_releases(id, within, &explained);
+        if told == Some(Told::Done) {
+            // Against a release that says it did it, only another that says so too counts.
+            suspects.retain(|i| self.operations[*i].told() == Told::Done);
+        }
         let refused = |i: &usize| self.operations[*i].told() == Told::NotDone;
         let cause = match own {
             Some(operation) if suspects.iter().all(refused) => {
