@@ -24,6 +24,22 @@ pub fn wall_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME)
 }
 
+/// How far `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`, ns: what turns a wall clock time of this
+/// host into a monotonic one. Both are slewed alike, so it changes only when somebody sets the
+/// wall clock or the host was suspended.
+pub fn wall_ahead_ns() -> u64 {
+    let reading = || {
+        let before = monotonic_ns();
+        let wall = wall_ns();
+        let after = monotonic_ns();
+        let width = after.saturating_sub(before);
+        (width, wall.saturating_sub(before.saturating_add(width / 2)))
+    };
+    // We may be kept from running between two readings: the narrowest of a few is the best.
+    let narrowest = (0..8).map(|_| reading()).min();
+    narrowest.map_or(0, |(_, ahead)| ahead)
+}
+
 fn read(id: ClockId) -> u64 {
     // clock_gettime fails only for an unknown clock or a bad pointer; neither can happen here.
     let time = clock_gettime(id).expect("the kernel knows the three POSIX clocks");

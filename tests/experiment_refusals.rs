@@ -117,6 +117,17 @@ fn unknown_backend_store_and_fence() {
 }
 
 #[test]
+fn once_with_seal() {
+    refused(
+        "fence = \"atomic\"",
+        "fence = \"atomic\"\nseal = true\nonce = true",
+        &[
+            "x.toml:11:8: `once` with `seal`: the seal uses up the fencing token that the first write would present; leave out one of the two",
+        ],
+    );
+}
+
+#[test]
 fn unknown_flaw() {
     refused(
         "renew = \"500ms\"",

@@ -97,6 +97,25 @@ fn under_a_guard() {
     the_pause_drill_passes("guard");
 }
 
+/// The store's server is started beside the lock's, and each control is red on it as well.
+#[test]
+fn on_a_store_of_another_kind() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["pause", "--store", "redis"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let drill = &value["drills"][0];
+    assert_eq!(drill["protection"], "kept by fencing", "{value:#}");
+    let arms = drill["arms"].as_array().unwrap();
+    for arm in arms {
+        assert_eq!(arm["verdict"], arm["expected"], "{arm:#}");
+    }
+    let dir = Path::new(drill["dir"].as_str().unwrap());
+    for file in ["logs/redis.log", "logs/store.log", "final/store.json"] {
+        assert!(dir.join(file).is_file(), "{file} is missing");
+    }
+    lab.assert_nothing_left();
+}
+
 #[test]
 fn controls_can_be_left_out_and_the_result_says_so() {
     let lab = Lab::new();

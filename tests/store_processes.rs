@@ -35,11 +35,12 @@ fn writer_process() {
     let [writer, writers, location] = role.splitn(3, ' ').collect::<Vec<_>>()[..] else {
         panic!("{role}");
     };
-    let mut store = (store::find("sqlite").unwrap().open)(&spec(location)).unwrap();
-    wait_for_all(location, writer, writers.parse().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
+    let opened = (store::find("sqlite").unwrap().open)(&spec(location));
+    let mut store = runtime.block_on(opened).unwrap();
+    wait_for_all(location, writer, writers.parse().unwrap());
     let somebody_lost = format!("{location}.lost");
     let writer = writer.parse().unwrap();
     runtime.block_on(write_all(&mut *store, writer, Path::new(&somebody_lost)));
@@ -93,7 +94,11 @@ fn start_writer(writer: u64, writers: u64, location: &str) -> Child {
 fn many_processes_write_at_once() {
     let dir = TempDir::new().unwrap();
     let location = dir.path().join("store.db").display().to_string();
-    let mut store = (store::find("sqlite").unwrap().create)(&spec(&location)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let created = (store::find("sqlite").unwrap().create)(&spec(&location));
+    let mut store = runtime.block_on(created).unwrap();
     let writers: Vec<Child> = (0..PROCESSES)
         .map(|w| start_writer(w, PROCESSES, &location))
         .collect();
@@ -101,9 +106,6 @@ fn many_processes_write_at_once() {
         assert!(writer.wait().unwrap().success());
     }
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
     let log = runtime.block_on(store.log()).unwrap();
     let standing = runtime.block_on(store.read("account")).unwrap();
 
@@ -156,10 +158,11 @@ fn assert_one_chain(log: &[Logged]) {
 fn a_killed_writer_leaves_no_gap_and_blocks_nobody() {
     let dir = TempDir::new().unwrap();
     let location = dir.path().join("store.db").display().to_string();
-    let mut store = (store::find("sqlite").unwrap().create)(&spec(&location)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
+    let created = (store::find("sqlite").unwrap().create)(&spec(&location));
+    let mut store = runtime.block_on(created).unwrap();
     let mut lines = 0;
     for _ in 0..8 {
         let mut writer = start_writer(0, 1, &location);

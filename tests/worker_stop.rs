@@ -82,7 +82,7 @@ fn overtaken_while_stopped(fence: Fence) -> Answer {
     a.go();
 
     // A worker that is stopped at a point does not block the store.
-    let mut store = (store::find("sqlite").unwrap().open)(&drill.store_spec()).unwrap();
+    let opened = (store::find("sqlite").unwrap().open)(&drill.store_spec());
     let successor = Attempt {
         resource: "account".to_owned(),
         write: "b.write.1".to_owned(),
@@ -93,6 +93,7 @@ fn overtaken_while_stopped(fence: Fence) -> Answer {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
+    let mut store = runtime.block_on(opened).unwrap();
     let answer = runtime.block_on(store.write(&successor, &|| ()));
     assert_eq!(answer, StoreAnswer::Accepted);
 

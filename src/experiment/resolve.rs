@@ -165,6 +165,11 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
     let seal = section.flag(reading, "seal").unwrap_or(false);
     let once = section.flag(reading, "once").unwrap_or(false);
     let resource = key(reading, &section, "resource");
+    if seal && once {
+        let message = "`once` with `seal`: the seal uses up the fencing token that the first write would present";
+        let hint = "leave out one of the two";
+        reading.hinted(&section.place("once"), message, hint);
+    }
     Some(StorePlan {
         kind: kind?.value.to_owned(),
         fence: match fence?.value {

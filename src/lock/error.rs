@@ -1,6 +1,7 @@
 //! What can go wrong, with the one distinction that matters kept in the types: *definitely not
 //! executed* and *may have been executed* are never the same value.
 
+use crate::redis_link::{NoAnswer, WrongAddress};
 use std::time::Duration;
 
 /// A command to a back end that brought no answer of its own.
@@ -12,6 +13,15 @@ pub enum CommandError {
     /// May or may not have been executed, now or later.
     #[error("outcome unknown: {0}")]
     Unknown(String),
+}
+
+impl From<NoAnswer> for CommandError {
+    fn from(no_answer: NoAnswer) -> CommandError {
+        match no_answer {
+            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) => CommandError::Failed(why),
+            NoAnswer::Unknown(why) => CommandError::Unknown(why),
+        }
+    }
 }
 
 /// Why an operation of the lock core has no result.
@@ -45,6 +55,12 @@ pub enum LockError {
     /// Granted, but the answer came when the lease had ended by our own clock. It was given back.
     #[error("granted too late: the lease had ended before the answer came")]
     TooLate,
+}
+
+impl From<WrongAddress> for LockError {
+    fn from(WrongAddress { address, why }: WrongAddress) -> LockError {
+        LockError::Address { address, why }
+    }
 }
 
 /// Why a wait ended without the lock.

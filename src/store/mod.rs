@@ -11,7 +11,11 @@
 
 use crate::ids::{FencingToken, GrantId};
 use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
 
+pub mod redis;
 pub mod rule;
 pub mod sqlite;
 
@@ -44,7 +48,8 @@ pub struct StoreSpec {
 }
 
 /// One write or seal as it is put to the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Attempt {
     /// Resource.
     pub resource: String,
@@ -137,20 +142,42 @@ pub trait ProtectedStore: Send {
     async fn log(&mut self) -> Result<Vec<Logged>, StoreError>;
 }
 
+/// What opening a store brings.
+pub type Opening =
+    Pin<Box<dyn Future<Output = Result<Box<dyn ProtectedStore>, StoreError>> + Send>>;
+
+/// A server that the lab starts for a store before it is created, beside the lock's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreServer {
+    /// An empty `redis-server`.
+    Redis,
+}
+
+impl StoreServer {
+    /// The location of a store on such a server.
+    pub fn location(self, address: SocketAddr) -> String {
+        match self {
+            StoreServer::Redis => format!("redis://{address}"),
+        }
+    }
+}
+
 /// One entry of the registry.
 pub struct StoreKind {
     /// Name in experiment files.
     pub name: &'static str,
     /// One line for `list stores`.
     pub summary: &'static str,
+    /// The server that it lives on; none if its location is a file.
+    pub server: Option<StoreServer>,
     /// Creates what the store needs (tables) before the first worker opens it, then opens it.
-    pub create: fn(&StoreSpec) -> Result<Box<dyn ProtectedStore>, StoreError>,
+    pub create: fn(&StoreSpec) -> Opening,
     /// Opens an existing store.
-    pub open: fn(&StoreSpec) -> Result<Box<dyn ProtectedStore>, StoreError>,
+    pub open: fn(&StoreSpec) -> Opening,
 }
 
 /// Every store.
-pub const ALL: &[&StoreKind] = &[&sqlite::KIND];
+pub const ALL: &[&StoreKind] = &[&sqlite::KIND, &redis::KIND];
 
 /// The store of this name.
 pub fn find(name: &str) -> Option<&'static StoreKind> {

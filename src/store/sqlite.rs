@@ -10,8 +10,8 @@
 //! the last commits, and no drill here cuts the power.
 
 use super::{
-    Armed, Attempt, Fence, Logged, ProtectedStore, Standing, StoreAnswer, StoreError, StoreKind,
-    StoreSpec,
+    Armed, Attempt, Fence, Logged, Opening, ProtectedStore, Standing, StoreAnswer, StoreError,
+    StoreKind, StoreSpec,
 };
 use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -23,8 +23,9 @@ mod tables;
 pub const KIND: StoreKind = StoreKind {
     name: "sqlite",
     summary: "an embedded SQLite file shared by every worker process; nothing to install",
-    create: |spec| Ok(Box::new(Sqlite::create(spec)?)),
-    open: |spec| Ok(Box::new(Sqlite::open(spec)?)),
+    server: None,
+    create: |spec| opened(Sqlite::create(spec)),
+    open: |spec| opened(Sqlite::open(spec)),
 };
 
 /// How long one attempt waits for another process's transaction before it is told as failed.
@@ -43,6 +44,13 @@ enum Decision {
     Inside,
     /// Somebody else, beforehand.
     Before { admitted: bool },
+}
+
+/// A file is opened at once; nothing is waited for.
+fn opened(store: Result<Sqlite, StoreError>) -> Opening {
+    Box::pin(std::future::ready(
+        store.map(|store| Box::new(store) as Box<dyn ProtectedStore>),
+    ))
 }
 
 /// What is put to the store.

@@ -118,7 +118,7 @@ fn perform(
         .build()
         .map_err(|error| format!("no runtime: {error}"))?;
     let lock = runtime.block_on(locking::Lock::connect(spec, record))?;
-    let store = open_store(&spec.store)?;
+    let store = runtime.block_on(open_store(&spec.store))?;
     let script = script::Script {
         plan,
         stage: stage::Stage::new(&spec.park_at, record),
@@ -136,7 +136,8 @@ fn perform(
     })
 }
 
-fn open_store(spec: &StoreSpec) -> Result<Box<dyn store::ProtectedStore>, String> {
+async fn open_store(spec: &StoreSpec) -> Result<Box<dyn store::ProtectedStore>, String> {
     let kind = store::find(&spec.kind).ok_or_else(|| format!("no store `{}`", spec.kind))?;
-    (kind.open)(spec).map_err(|error| error.to_string())
+    let opened = (kind.open)(spec).await;
+    opened.map_err(|error| error.to_string())
 }

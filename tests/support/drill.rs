@@ -52,7 +52,8 @@ impl Drill {
     pub fn start(&self, worker: &str, park_at: &[&str]) -> Played {
         let store = self.store_spec();
         if !Path::new(&store.location).exists() {
-            (store::find("sqlite").unwrap().create)(&store).unwrap();
+            let created = (store::find("sqlite").unwrap().create)(&store);
+            runtime().block_on(created).unwrap();
         }
         let spec = WorkerSpec {
             worker: worker.to_owned(),
@@ -68,11 +69,8 @@ impl Drill {
 
     /// The store's own log.
     pub fn store_log(&self) -> Vec<Logged> {
-        let mut store = (store::find("sqlite").unwrap().open)(&self.store_spec()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
-        runtime.block_on(store.log()).unwrap()
+        let opened = (store::find("sqlite").unwrap().open)(&self.store_spec());
+        runtime().block_on(async { opened.await.unwrap().log().await.unwrap() })
     }
 
     /// Ids in the store's log, each with whether it was accepted.
@@ -81,6 +79,11 @@ impl Drill {
         log.map(|line| (line.attempt.write, line.accepted))
             .collect()
     }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.build().unwrap()
 }
 
 /// A worker that starts at once.

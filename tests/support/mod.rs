@@ -13,3 +13,4 @@ pub mod redis_lab;
 pub mod redis_server;
 pub mod scripted;
 pub mod scripted_lab;
+pub mod stores;

@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Modules of the crate by height. A module may name those of its own and of lower heights;
 /// modules that share a height are listed in [`STRANGERS`] if they may not name each other.
 const LAYERS: &[&[&str]] = &[
-    &["ids", "clock", "rng", "problem", "exit"],
+    &["ids", "clock", "rng", "problem", "exit", "redis_link"],
     &["lock", "store"],
     &["plan", "timeline", "worker"],
     &["env", "faults"],

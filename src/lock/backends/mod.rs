@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 pub mod memory;
 pub mod redis;
-mod redis_conn;
 mod redis_ear;
 mod redis_scripts;
 

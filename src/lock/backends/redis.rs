@@ -7,7 +7,6 @@
 //! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
 
 use crate::ids::FencingToken;
-use crate::lock::backends::redis_conn::{Link, NoAnswer};
 use crate::lock::backends::redis_ear::Ear;
 use crate::lock::backends::redis_scripts::{Keys, Scripts, Text};
 use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
@@ -17,6 +16,7 @@ use crate::lock::service::{
     AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
     Wake,
 };
+use crate::redis_link::{Link, NoAnswer};
 use async_trait::async_trait;
 use redis::{ServerErrorKind, Value};
 use std::sync::Arc;

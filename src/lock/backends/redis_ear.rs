@@ -3,9 +3,9 @@
 //! longest, and forgets a waiter whose connection closes; so there is nothing to clean up. A
 //! wake-up that comes first is kept in the list, so none is missed between two pops.
 
-use crate::lock::backends::redis_conn::{Link, Live, NoAnswer};
 use crate::lock::lease;
 use crate::lock::service::Wake;
+use crate::redis_link::{Link, Live, NoAnswer};
 use async_trait::async_trait;
 use redis::{Cmd, Value};
 use std::future::Future;

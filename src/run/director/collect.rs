@@ -5,7 +5,7 @@ use super::scene::{SERVER, Scene};
 use super::{DirectorError, until, workers};
 use crate::env::error::EnvError;
 use crate::run::run_dir;
-use crate::store::{self, Logged, StoreError};
+use crate::store::{Logged, StoreError};
 use crate::timeline::event::{AttemptKind, By, Event};
 use std::time::Duration;
 
@@ -43,9 +43,8 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
             "see the logs in the run directory",
         ))
     };
-    let kind = store::find(&scene.plan.store.kind)
-        .ok_or_else(|| DirectorError::Bug("the store has left the registry".to_owned()))?;
-    let mut store = (kind.open)(&workers::store_spec(scene)).map_err(broken)?;
+    let opened = (scene.store_kind()?.open)(&workers::store_spec(scene)?).await;
+    let mut store = opened.map_err(broken)?;
     for logged in store.log().await.map_err(broken)? {
         scene.record(scene.now(), By::Store, attempt(logged))?;
     }

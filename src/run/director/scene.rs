@@ -15,15 +15,20 @@ use crate::run::recorder::Recorder;
 use crate::run::run_dir;
 use crate::run::spec::ArmSpec;
 use crate::run::stall::StallWatch;
+use crate::store::{self, StoreKind};
 use crate::timeline::event::{By, Event, FORMAT, Line, ThreadLook};
 use crate::timeline::names::Namer;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Name of the lock server in the record.
 pub const SERVER: &str = "redis";
+
+/// Name of the store's server, if it has one.
+pub const STORE: &str = "store";
 
 /// Prefix of every key that an arm touches.
 pub const PREFIX: &str = "lockdrill:";
@@ -80,7 +85,8 @@ pub struct Scene {
     pub outbox: UnboundedSender<Incoming>,
     pub control: Option<Control>,
     pub servers: BTreeMap<String, i32>,
-    pub lock_address: Option<std::net::SocketAddr>,
+    pub lock_address: Option<SocketAddr>,
+    pub store_address: Option<SocketAddr>,
     pub workers: BTreeMap<String, Worker>,
     pub faults: Vec<Fault>,
     pub truth: Truth,
@@ -126,6 +132,7 @@ impl Scene {
             control: None,
             servers: BTreeMap::new(),
             lock_address: None,
+            store_address: None,
             workers: BTreeMap::new(),
             truth: Truth::default(),
             seen: HashSet::new(),
@@ -199,6 +206,13 @@ impl Scene {
         self.control
             .clone()
             .ok_or_else(|| DirectorError::Bug("no server has been started".to_owned()))
+    }
+
+    /// The registry's entry for this arm's store.
+    pub fn store_kind(&self) -> Result<&'static StoreKind, DirectorError> {
+        let name = &self.plan.store.kind;
+        store::find(name)
+            .ok_or_else(|| DirectorError::Bug(format!("no store `{name}` in the registry")))
     }
 
     /// Creates a folder of this arm.

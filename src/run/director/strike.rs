@@ -25,7 +25,8 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
         let _ = killpg(Pid::from_raw(*pid), Signal::SIGKILL);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
-    let ports: Vec<u16> = scene.lock_address.iter().map(SocketAddr::port).collect();
+    let addresses = [scene.lock_address, scene.store_address];
+    let ports: Vec<u16> = addresses.iter().flatten().map(SocketAddr::port).collect();
     let left = sweep::left(scene.spec.isolation, &ports).map_err(|error| {
         DirectorError::Env(EnvError::new(
             format!("cannot look for what is left: {error}"),

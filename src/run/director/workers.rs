@@ -8,7 +8,7 @@ use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
 use crate::plan::WorkerPlan;
 use crate::run::run_dir;
-use crate::store::{self, StoreSpec};
+use crate::store::StoreSpec;
 use crate::timeline::event::Event;
 use crate::worker::{LockSpec, WorkerSpec};
 use nix::fcntl::OFlag;
@@ -18,14 +18,9 @@ use std::path::PathBuf;
 
 /// Creates the store, then starts every worker; each waits at its own start until its turn.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    let store = store_spec(scene);
-    let kind = store::find(&scene.plan.store.kind).ok_or_else(|| {
-        DirectorError::Bug(format!(
-            "no store `{}` in the registry",
-            scene.plan.store.kind
-        ))
-    })?;
-    (kind.create)(&store).map_err(|error| {
+    let store = store_spec(scene)?;
+    let created = (scene.store_kind()?.create)(&store).await;
+    created.map_err(|error| {
         DirectorError::Env(EnvError::new(error.to_string(), "run `lockdrill doctor`"))
     })?;
     for worker in scene.plan.workers.clone() {
@@ -34,20 +29,24 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     Ok(())
 }
 
-/// How this arm's store is opened.
-pub fn store_spec(scene: &Scene) -> StoreSpec {
-    StoreSpec {
-        kind: scene.plan.store.kind.clone(),
+/// How this arm's store is opened: on its server, or as a file of the arm.
+pub fn store_spec(scene: &Scene) -> Result<StoreSpec, DirectorError> {
+    let kind = scene.store_kind()?;
+    let location = match (kind.server, scene.store_address) {
+        (Some(server), Some(address)) => server.location(address),
+        (Some(_), None) => return Err(DirectorError::Bug("store before its server".to_owned())),
+        (None, _) => {
+            let file = scene.spec.work_dir.join(format!("store.{}", kind.name));
+            file.display().to_string()
+        }
+    };
+    Ok(StoreSpec {
+        kind: kind.name.to_owned(),
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
-        location: scene
-            .spec
-            .work_dir
-            .join("store.sqlite")
-            .display()
-            .to_string(),
+        location,
         lab_zero_ns: scene.zero_ns,
-    }
+    })
 }
 
 async fn start_worker(

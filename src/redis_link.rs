@@ -5,7 +5,6 @@
 //! black-holed connection for ever. Here a connection that let one command time out is thrown
 //! away, because its next reply might come arbitrarily late. Nothing waits beyond its deadline.
 
-use crate::lock::error::{CommandError, LockError};
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, ServerErrorKind, Value,
@@ -17,15 +16,24 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 /// A place to connect to, and the present connection to it.
-pub(super) struct Link {
+pub(crate) struct Link {
     address: String,
     present: Mutex<Option<Arc<Live>>>,
     /// Held by the one who connects anew.
     connecting: tokio::sync::Mutex<()>,
 }
 
+/// An address that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrongAddress {
+    /// As it was given.
+    pub(crate) address: String,
+    /// What is wrong with it.
+    pub(crate) why: String,
+}
+
 /// One connection. Its driver ends with it.
-pub(super) struct Live {
+pub(crate) struct Live {
     connection: MultiplexedConnection,
     driver: JoinHandle<()>,
     /// Let a command time out: whoever still waits on it may, nobody else comes.
@@ -40,8 +48,8 @@ impl Drop for Live {
 
 impl Link {
     /// Nothing is connected yet.
-    pub(super) fn new(address: &str) -> Result<Link, LockError> {
-        let wrong = |why: &str| LockError::Address {
+    pub(crate) fn new(address: &str) -> Result<Link, WrongAddress> {
+        let wrong = |why: &str| WrongAddress {
             address: address.to_owned(),
             why: why.to_owned(),
         };
@@ -61,7 +69,7 @@ impl Link {
     }
 
     /// Sends one command on the present connection, or on a new one.
-    pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
+    pub(crate) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let live = match self.present() {
             Some(live) => live,
             // On the heap: connecting is rare, and its future is many times the command's.
@@ -94,7 +102,7 @@ impl Link {
     }
 
     /// A connection of the caller's own. Sends nothing.
-    pub(super) async fn connect(&self, until: Instant) -> Result<Live, NoAnswer> {
+    pub(crate) async fn connect(&self, until: Instant) -> Result<Live, NoAnswer> {
         let connecting = async {
             let stream = TcpStream::connect(&self.address).await?;
             stream.set_nodelay(true)?;
@@ -123,7 +131,7 @@ impl Live {
     }
 
     /// Sends one command.
-    pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
+    pub(crate) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let mut connection = self.connection.clone();
         let answer = timeout_at(until, connection.send_packed_command(command)).await;
         match answer {
@@ -137,7 +145,7 @@ impl Live {
 
 /// Why a command has no answer of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoAnswer {
+pub(crate) enum NoAnswer {
     /// It never left.
     NotSent(String),
     /// The server refused it before doing anything.
@@ -154,15 +162,6 @@ impl NoAnswer {
             NoAnswer::NotSent(_) => false,
             NoAnswer::Refused(kind, _) => *kind == Some(ServerErrorKind::ReadOnly),
             NoAnswer::Unknown(_) => true,
-        }
-    }
-}
-
-impl From<NoAnswer> for CommandError {
-    fn from(no_answer: NoAnswer) -> CommandError {
-        match no_answer {
-            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) => CommandError::Failed(why),
-            NoAnswer::Unknown(why) => CommandError::Unknown(why),
         }
     }
 }
@@ -185,7 +184,7 @@ fn late(stage: Stage) -> NoAnswer {
 
 /// Whether a command that brought an error was executed: definitely not, or unknown.
 ///
-/// Each of our commands is one step of the server's, and each script changes the lock by the last
+/// Each of our commands is one step of the server's, and each script changes anything by the last
 /// of its calls that can fail. So an error that the *server* sent means that nothing happened. An
 /// error of the connection after the command was handed over means that nobody knows.
 fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
@@ -216,7 +215,7 @@ fn no_answer(stage: Stage, error: &RedisError) -> NoAnswer {
     }
 }
 
-/// The server's error without our arguments, which it may quote: one of them is the owner token.
+/// The server's error without our arguments, which it may quote: one of them may be an owner token.
 fn in_server_words(error: &RedisError) -> String {
     let code = error.code().unwrap_or("ERR");
     let detail = error.detail().unwrap_or_default();

@@ -1,0 +1,189 @@
+//! A Redis server as the store: one script an attempt, which compares, writes and logs in one step.
+//!
+//! It is a server of its own, never the one that keeps the locks: a lost lock server would
+//! take with it what is to show the damage. A stop point holds nothing open: `racy` is a read and
+//! a later, unconditional script, and no transaction spans the two.
+//!
+//! The log's times are the server's `TIME` inside the script, which is wall clock in whole µs.
+//! They become lab time by the distance between `CLOCK_REALTIME` and `CLOCK_MONOTONIC`, read when
+//! the store was created; so server and lab share a host. If the wall clock was set since, the log
+//! cannot be told in lab time, and reading it is an error rather than a guess.
+
+use super::{
+    Armed, Attempt, Fence, Logged, ProtectedStore, Standing, StoreAnswer, StoreError, StoreKind,
+    StoreServer, StoreSpec,
+};
+use crate::clock;
+use crate::redis_link::{Link, NoAnswer};
+use redis::{Cmd, FromRedisValue, Value};
+use std::time::Duration;
+use tokio::time::Instant;
+
+mod words;
+
+/// The registry entry.
+pub const KIND: StoreKind = StoreKind {
+    name: "redis",
+    summary: "a Redis server of its own, never the lock's; one script an attempt",
+    server: Some(StoreServer::Redis),
+    create: |spec| {
+        let spec = spec.clone();
+        Box::pin(async move { Redis::create(spec).await.map(boxed) })
+    },
+    open: |spec| {
+        let spec = spec.clone();
+        Box::pin(async move { Redis::open(spec).await.map(boxed) })
+    },
+};
+
+/// How long one command may take, connecting included.
+const BUDGET: Duration = Duration::from_secs(5);
+
+/// The wall clock counts as set if it moved by more than this against the monotonic clock, ns.
+const WALL_CLOCK_SET_NS: u64 = 1_000_000;
+
+/// One process's connection to the store.
+struct Redis {
+    link: Link,
+    spec: StoreSpec,
+    birth: words::Birth,
+}
+
+fn boxed(store: Redis) -> Box<dyn ProtectedStore> {
+    Box::new(store)
+}
+
+impl Redis {
+    /// Marks an empty server as the store of this arm.
+    async fn create(spec: StoreSpec) -> Result<Self, StoreError> {
+        let birth = words::Birth {
+            version: words::VERSION,
+            wall_ahead_ns: clock::wall_ahead_ns(),
+        };
+        let store = Redis::at(spec, birth)?;
+        let keys: u64 = store.ask(&redis::cmd("DBSIZE")).await?;
+        if keys > 0 {
+            return Err(store.error("the server is in use; a store belongs to one arm"));
+        }
+        let born: Option<String> = store.ask(&words::give_birth(&birth)).await?;
+        match born {
+            Some(_) => Ok(store),
+            None => Err(store.error("created twice; a store belongs to one arm")),
+        }
+    }
+
+    async fn open(spec: StoreSpec) -> Result<Self, StoreError> {
+        let unknown = words::Birth {
+            version: 0,
+            wall_ahead_ns: 0,
+        };
+        let mut store = Redis::at(spec, unknown)?;
+        let found: Option<String> = store.ask(&words::read_birth()).await?;
+        let found = found.ok_or_else(|| store.error("no store has been created there"))?;
+        store.birth = words::birth(&found)
+            .filter(|birth| birth.version == words::VERSION)
+            .ok_or_else(|| {
+                let expected = words::VERSION;
+                store.error(format!("keys of version `{found}`, expected {expected}"))
+            })?;
+        Ok(store)
+    }
+
+    /// Connects to nothing yet.
+    fn at(spec: StoreSpec, birth: words::Birth) -> Result<Self, StoreError> {
+        let wrong = |message: String| StoreError {
+            location: spec.location.clone(),
+            message,
+        };
+        let address = spec.location.strip_prefix(words::SCHEME);
+        let address =
+            address.ok_or_else(|| wrong(format!("it does not start with `{}`", words::SCHEME)))?;
+        let link = Link::new(address).map_err(|error| wrong(error.why))?;
+        Ok(Redis { link, spec, birth })
+    }
+
+    fn error(&self, message: impl Into<String>) -> StoreError {
+        StoreError {
+            location: self.spec.location.clone(),
+            message: message.into(),
+        }
+    }
+
+    async fn call(&self, command: &Cmd) -> Result<Value, NoAnswer> {
+        self.link.call(command, Instant::now() + BUDGET).await
+    }
+
+    /// A question: whether it was executed does not matter.
+    async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
+        let answer = self.call(command).await;
+        let value = answer.map_err(|none| self.error(why(none)))?;
+        T::from_redis_value(value).map_err(|error| self.error(error.to_string()))
+    }
+
+    /// One attempt under this store's fence.
+    async fn put(&self, attempt: &Attempt, kind: words::Kind, armed: Armed<'_>) -> StoreAnswer {
+        let decision = match self.spec.fence {
+            Fence::Atomic => words::Decision::Inside,
+            Fence::Off => words::Decision::Before { admitted: true },
+            Fence::Racy => match self.ask(&words::read_mark(&attempt.resource)).await {
+                Ok(mark) => words::Decision::Before {
+                    admitted: words::mark(mark).admits(attempt, self.spec.once),
+                },
+                Err(error) => return StoreAnswer::Failed(error.to_string()),
+            },
+        };
+        let command = match words::attempt(attempt, kind, (decision, self.spec.once)) {
+            Ok(command) => command,
+            Err(error) => return StoreAnswer::Failed(error.to_string()),
+        };
+        armed();
+        match self.call(&command).await {
+            Ok(value) => words::answer(value),
+            Err(NoAnswer::NotSent(why) | NoAnswer::Refused(_, why)) => StoreAnswer::Failed(why),
+            Err(NoAnswer::Unknown(why)) => StoreAnswer::Unknown(why),
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl ProtectedStore for Redis {
+    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
+        self.put(attempt, words::Kind::Write, armed).await
+    }
+
+    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
+        self.put(attempt, words::Kind::Seal, &|| ()).await
+    }
+
+    async fn read(&mut self, resource: &str) -> Result<Standing, StoreError> {
+        let standing = self.ask(&words::read_standing(resource)).await?;
+        Ok(words::standing(standing))
+    }
+
+    async fn log(&mut self) -> Result<Vec<Logged>, StoreError> {
+        let lines: Vec<String> = self.ask(&words::read_log()).await?;
+        let moved = clock::wall_ahead_ns().abs_diff(self.birth.wall_ahead_ns);
+        if moved > WALL_CLOCK_SET_NS {
+            return Err(self.error(format!(
+                "the wall clock was set by {moved} ns while the store was in use: its times are lost"
+            )));
+        }
+        let zero_ns = self
+            .birth
+            .wall_ahead_ns
+            .saturating_add(self.spec.lab_zero_ns);
+        let lines = lines.iter().zip(1..);
+        lines
+            .map(|(line, n)| {
+                words::logged(n, line, zero_ns)
+                    .ok_or_else(|| self.error(format!("line {n} of its log makes no sense")))
+            })
+            .collect()
+    }
+}
+
+fn why(none: NoAnswer) -> String {
+    match none {
+        NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) | NoAnswer::Unknown(why) => why,
+    }
+}
