@@ -6,7 +6,7 @@ use super::ink::Ink;
 use super::picture::{Form, Picture};
 use super::plot::{Panel, TimeAxis, ValueAxis};
 use crate::report::scene::Scene;
-use crate::report::scene::marks::{Fate, WriteMark};
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::words::at;
 
 /// The entry of the list.

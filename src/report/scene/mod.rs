@@ -5,10 +5,12 @@
 
 pub mod marks;
 pub mod tenure;
+pub mod writes;
 
 use crate::timeline::history::History;
-use marks::{FaultMark, LossMark, Park, Renewal, ServerMark, WriteMark};
+use marks::{FaultMark, LossMark, Park, Renewal, ServerMark};
 use tenure::{Belief, Tenure};
+use writes::WriteMark;
 
 /// One arm, ready to be drawn. All times are lab time in
 /// nanoseconds.
@@ -63,7 +65,7 @@ impl Scene {
                 .collect(),
             servers: servers(history),
             beliefs: tenure::beliefs(history),
-            writes: marks::writes(history, &tenures),
+            writes: writes::writes(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),

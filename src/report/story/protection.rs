@@ -4,8 +4,8 @@
 use super::{bare, violated};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
-use crate::report::scene::marks::{Fate, WriteMark};
 use crate::report::scene::tenure::Tenure;
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, span};
 use crate::verdict::Protection;

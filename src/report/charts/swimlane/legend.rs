@@ -3,7 +3,8 @@
 use super::Canvas;
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, Words, text_width};
-use crate::report::scene::marks::{Fate, ServerKind};
+use crate::report::scene::marks::ServerKind;
+use crate::report::scene::writes::Fate;
 
 /// One entry: what it looks like around (x, y), and what it means.
 struct Entry {

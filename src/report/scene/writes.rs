@@ -1,0 +1,164 @@
+//! Writes and seals: as a worker asked for them, joined with what the store's log says.
+
+use super::tenure::Tenure;
+use crate::ids::GrantId;
+use crate::timeline::event::{Answer, AttemptKind, Call};
+use crate::timeline::history::{History, Operation};
+use std::collections::HashMap;
+
+/// What became of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The store took it.
+    Accepted,
+    /// The store refused it.
+    Rejected,
+    /// It never reached the store, or nobody knows.
+    Unknown,
+}
+
+/// One write or seal.
+#[derive(Debug, Clone)]
+pub struct WriteMark {
+    /// Its id, `a.write.2`.
+    pub write: String,
+    /// Who.
+    pub worker: String,
+    /// A seal, not a write.
+    pub seal: bool,
+    /// When the worker asked.
+    pub asked: u64,
+    /// When the store applied or refused it; none if it never reached the store.
+    pub applied: Option<u64>,
+    /// Fencing token that it presented.
+    pub fencing: Option<u64>,
+    /// Highest fencing token that the store knew.
+    pub highest: Option<u64>,
+    /// Grant that it claims.
+    pub grant: Option<GrantId>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Index of the tenure of its grant, if there is one.
+    pub tenure: Option<usize>,
+    /// Lines that it rests on: invoke, return, store.
+    pub events: Vec<u64>,
+    /// The line to point at: the store's if there is one.
+    pub event: u64,
+}
+
+impl WriteMark {
+    /// When it counted: at the store, else when it was asked.
+    pub fn at(&self) -> u64 {
+        self.applied.unwrap_or(self.asked)
+    }
+
+    /// How long after the end of its own entitlement it reached the store, ns.
+    pub fn late_by(&self, tenures: &[Tenure]) -> Option<u64> {
+        let tenure = tenures.get(self.tenure?)?;
+        self.applied?
+            .checked_sub(tenure.until)
+            .filter(|late| *late > 0)
+    }
+
+    /// Late, or older than what the store had already taken.
+    pub fn is_stale(&self, tenures: &[Tenure]) -> bool {
+        let older = matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high);
+        self.late_by(tenures).is_some() || older
+    }
+}
+
+/// Every write and seal: those that workers asked for, joined with the store's log.
+pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
+    let by_grant: HashMap<&GrantId, usize> = tenures
+        .iter()
+        .enumerate()
+        .filter_map(|(index, tenure)| Some((tenure.grant.as_ref()?, index)))
+        .collect();
+    let mut marks: Vec<WriteMark> = Vec::new();
+    let mut by_operation: HashMap<usize, usize> = HashMap::new();
+    for (index, operation) in history.operations.iter().enumerate() {
+        if let Some(mark) = asked(history, operation) {
+            by_operation.insert(index, marks.len());
+            marks.push(mark);
+        }
+    }
+    for attempt in &history.store {
+        let known = attempt
+            .operation
+            .and_then(|operation| by_operation.get(&operation).copied());
+        let index = known.unwrap_or_else(|| {
+            marks.push(unasked(&attempt.write, attempt.kind, attempt.applied));
+            marks.len() - 1
+        });
+        let mark = &mut marks[index];
+        mark.write.clone_from(&attempt.write);
+        mark.applied = Some(attempt.applied);
+        mark.grant = attempt.grant.clone().or(mark.grant.take());
+        mark.fencing = attempt.fencing.map(|token| token.0).or(mark.fencing);
+        mark.highest = attempt.highest.map(|token| token.0);
+        mark.fate = if attempt.accepted {
+            Fate::Accepted
+        } else {
+            Fate::Rejected
+        };
+        mark.events.push(attempt.seq);
+        mark.event = attempt.seq;
+    }
+    for mark in &mut marks {
+        mark.tenure = mark
+            .grant
+            .as_ref()
+            .and_then(|grant| by_grant.get(grant).copied());
+    }
+    marks
+}
+
+fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
+    let (write, seal, grant, fencing) = match &operation.call {
+        Call::Write {
+            write,
+            grant,
+            fencing,
+            ..
+        } => (write.clone(), false, grant.clone(), fencing),
+        Call::Seal { grant, fencing } => (String::new(), true, Some(grant.clone()), fencing),
+        _ => return None,
+    };
+    let fate = match operation.answer() {
+        Some(Answer::Accepted) => Fate::Accepted,
+        Some(Answer::Rejected { .. }) => Fate::Rejected,
+        _ => Fate::Unknown,
+    };
+    Some(WriteMark {
+        write,
+        worker: history.worker_name(operation.worker).to_owned(),
+        seal,
+        asked: operation.invoked,
+        applied: None,
+        fencing: fencing.map(|token| token.0),
+        highest: None,
+        grant,
+        fate,
+        tenure: None,
+        events: operation.seqs(),
+        event: operation.seq,
+    })
+}
+
+/// An attempt in the store's log that no worker's line speaks of.
+fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
+    WriteMark {
+        write: write.to_owned(),
+        worker: write.split('.').next().unwrap_or(write).to_owned(),
+        seal: kind == AttemptKind::Seal,
+        asked: applied,
+        applied: Some(applied),
+        fencing: None,
+        highest: None,
+        grant: None,
+        fate: Fate::Unknown,
+        tenure: None,
+        events: Vec::new(),
+        event: 0,
+    }
+}
