@@ -227,3 +227,18 @@ fn of_a_longer_record_the_windows_around_the_findings_are_shown() {
     assert!(page.len() <= 2_000_000, "{} bytes", page.len());
     look::follow_links(&page);
 }
+
+/// In the order of the fencing tokens, but after its lease: honest reports tell both.
+#[test]
+fn a_late_write_in_legal_order_is_told_apart_from_a_stale_one() {
+    let mut run = named("fail");
+    for line in &mut run.arms[0].1 {
+        if let Event::StoreAttempt { highest, write, .. } = &mut line.event
+            && write == "a.write.2"
+        {
+            *highest = Some(lockdrill::ids::FencingToken(1));
+        }
+    }
+    let text = text(&page(&run));
+    assert!(text.contains("1 write was accepted after its writer's lease had ended"));
+}

@@ -20,14 +20,20 @@ impl Canvas<'_> {
     /// Keeps labels off the lines that run from a worker's write down to the store.
     pub(super) fn reserve_stems(&mut self) {
         let store = self.side_line(self.store_row());
+        let mut last = None;
         for write in &self.scene.writes {
             let Some(row) = self.scene.lane(&write.worker) else {
                 continue;
             };
-            if write.applied.is_some() && !write.seal {
+            let x = self.axis.x(write.at());
+            let near = last.is_some_and(|(before, x_before): (usize, f64)| {
+                before == row && (x - x_before).abs() < 1.0
+            });
+            if write.applied.is_some() && !write.seal && !near {
+                last = Some((row, x));
                 let y = self.mark_line(row);
                 self.shelf.take(Area {
-                    x: self.axis.x(write.at()) - 1.5,
+                    x: x - 1.5,
                     y,
                     w: 3.0,
                     h: store - y,

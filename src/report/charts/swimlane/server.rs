@@ -68,35 +68,7 @@ impl Canvas<'_> {
         y: f64,
     ) -> (String, [(f64, f64, Anchor); 5]) {
         let (x, mark) = (group.x, group.first);
-        let tenure = |by: &dyn Fn(&crate::report::scene::tenure::Tenure) -> bool| {
-            self.scene.tenures.iter().position(by)
-        };
-        let (form, text) = match mark.kind {
-            ServerKind::Grant => {
-                let index = tenure(&|tenure| tenure.granted_by == mark.event);
-                let ink = index.map_or(Ink::Muted, Ink::lease);
-                let token = index
-                    .and_then(|index| self.scene.tenures[index].fencing)
-                    .or(mark.fencing);
-                let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
-                (
-                    Form::Polygon(up, ink),
-                    token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
-                )
-            }
-            ServerKind::Deleted => {
-                let ended = tenure(&|tenure| tenure.ended_by == Some(mark.event));
-                let text = match ended.map(|index| self.scene.tenures[index].ended) {
-                    Some(Ended::Released) => "released",
-                    Some(Ended::Expired | Ended::Open) => "expired",
-                    None => "deleted",
-                };
-                let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
-                (Form::Polygon(down, Ink::Muted), text.to_owned())
-            }
-            ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
-            ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new()),
-        };
+        let (form, text) = self.server_form(mark, (x, y));
         let note = format!(
             "{}: {text} at {}{}",
             mark.server,
@@ -124,5 +96,40 @@ impl Canvas<'_> {
             (x - 2.0, y - 13.0, Anchor::End),
         ];
         (text, places)
+    }
+
+    /// What a mark looks like, and what it says.
+    fn server_form(&self, mark: &ServerMark, (x, y): (f64, f64)) -> (Form, String) {
+        let tenures = &self.scene.tenures;
+        match mark.kind {
+            ServerKind::Grant => {
+                let index = tenures
+                    .iter()
+                    .position(|tenure| tenure.granted_by == mark.event);
+                let ink = index.map_or(Ink::Muted, Ink::lease);
+                let token = index
+                    .and_then(|index| tenures[index].fencing)
+                    .or(mark.fencing);
+                let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
+                (
+                    Form::Polygon(up, ink),
+                    token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
+                )
+            }
+            ServerKind::Deleted => {
+                let ended = tenures
+                    .iter()
+                    .find(|tenure| tenure.ended_by == Some(mark.event));
+                let text = match ended.map(|tenure| (tenure.ended, tenure.key_taken)) {
+                    Some((Ended::Released, _)) => "released",
+                    Some((Ended::Expired | Ended::Open, None)) => "expired",
+                    Some((Ended::Expired | Ended::Open, Some(_))) | None => "deleted",
+                };
+                let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
+                (Form::Polygon(down, Ink::Muted), text.to_owned())
+            }
+            ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
+            ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new()),
+        }
     }
 }

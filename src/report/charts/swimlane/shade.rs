@@ -35,24 +35,10 @@ impl Canvas<'_> {
             },
             None => all,
         };
-        let note = format!(
-            "{}: {} {}, from {} to {} ({})",
-            fault.name,
-            fault.kind,
-            fault
-                .worker
-                .as_deref()
-                .map_or_else(String::new, |worker| format!("of {worker}")),
-            at(fault.effective),
-            fault
-                .removed
-                .or(fault.healed)
-                .map_or_else(|| "the end".to_owned(), at),
-            span(end.saturating_sub(fault.effective)),
-        );
         self.picture.add(Form::Fill(all, Ink::FaultWash));
         let event = fault.events.first().copied().unwrap_or(0);
-        self.picture.mark(Form::Fill(own, Ink::Fault), note, event);
+        self.picture
+            .mark(Form::Fill(own, Ink::Fault), fault_note(fault, end), event);
         self.picture.add(Form::Outline(own, Ink::FaultEdge, true));
         for x in [from, from + w] {
             self.shelf.take(Area {
@@ -104,4 +90,20 @@ impl Canvas<'_> {
             self.picture.note(Form::Fill(area, Ink::Stall), note);
         }
     }
+}
+
+fn fault_note(fault: &FaultMark, end: u64) -> String {
+    let whom = fault
+        .worker
+        .as_deref()
+        .map_or_else(String::new, |worker| format!(" of {worker}"));
+    let until = fault.removed.or(fault.healed);
+    format!(
+        "{}: {}{whom}, from {} to {} ({})",
+        fault.name,
+        fault.kind,
+        at(fault.effective),
+        until.map_or_else(|| "the end".to_owned(), at),
+        span(end.saturating_sub(fault.effective)),
+    )
 }
