@@ -1,8 +1,7 @@
 //! The checks of the lock itself, on literal histories: holds, violated, vacuous, boundary, unknown.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/history.rs"]
-mod support;
+use crate::support::history as support;
 
 use lockdrill::checks::{self, Outcome};
 use lockdrill::ids::FencingToken;

@@ -2,10 +2,8 @@
 //! tell it which answer is wanted.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/pause_drill.rs"]
-mod pause_drill;
-#[path = "support/history.rs"]
-mod support;
+use crate::support::history as support;
+use crate::support::pause_drill;
 
 use lockdrill::checks::{self, Outcome};
 use lockdrill::plan::{Control, Evidence, Limit};

@@ -1,10 +1,8 @@
 //! From findings to verdicts, exit codes, and a run directory judged in one call.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/pause_drill.rs"]
-mod pause_drill;
-#[path = "support/history.rs"]
-mod support;
+use crate::support::history as support;
+use crate::support::pause_drill;
 
 use assert_cmd::Command;
 use lockdrill::checks::{Finding, Outcome};

@@ -1,8 +1,7 @@
 //! The checks of the protected work, on literal histories.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "support/history.rs"]
-mod support;
+use crate::support::history as support;
 
 use lockdrill::checks::Outcome;
 use lockdrill::ids::FencingToken;

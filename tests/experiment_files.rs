@@ -77,12 +77,10 @@ fn all_of_nothing() {
     let empty = tempfile::tempdir().unwrap();
     let mut all = request(&empty, &[]);
     all.all = true;
-    assert_eq!(
-        load(&all),
-        [
-            "experiments:1:1: there is no `experiments/*.toml` here; built in: pause, seal; name one of them"
-        ]
-    );
+    let told = load(&all);
+    let start = "experiments:1:1: there is no `experiments/*.toml` here; built in: ";
+    assert!(told[0].starts_with(start), "{told:?}");
+    assert!(told[0].contains("pause"), "{told:?}");
 }
 
 #[test]

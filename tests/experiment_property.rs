@@ -110,18 +110,18 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn any_bytes_in_a_file(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("x.toml"), &bytes).unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("x.toml"), &bytes).expect("a file");
         let request = LoadRequest {
             drills: vec!["x.toml".to_owned()],
             root: folder.path().to_owned(),
             ..LoadRequest::default()
         };
-        let refused = experiment::load(&request).unwrap_err();
+        let refused = experiment::load(&request).expect_err("no drill");
         prop_assert!(!refused.problems().is_empty());
         let lines = bytes.split(|byte| *byte == b'\n').count();
         for problem in refused.problems() {
@@ -149,6 +149,16 @@ proptest! {
         let set = vec![format!("{path}={value}"), path];
         let overrides = Overrides { set, lock: Some(value.clone()), store: Some(value), seed: None };
         sound(DRILL, &overrides);
+    }
+
+    #[test]
+    fn any_duration(
+        number in prop::sample::select(&["0", "1", "1500", "1.5", "18446744073709551615"][..]),
+        unit in prop::sample::select(&["ms", "s", "y"][..]),
+        more in prop::sample::select(&["", "1000ms", "1s", "999ns", "1y"][..]),
+    ) {
+        let set = vec![format!("lock.lease={number}{unit}{more}")];
+        sound(DRILL, &Overrides { set, ..Overrides::default() });
     }
 
     #[test]

@@ -391,6 +391,31 @@ fn a_control_that_the_limit_makes_meaningless() {
 }
 
 #[test]
+fn checks_that_no_drill_may_speak_of_or_that_it_contradicts_itself_on() {
+    let checks = |text: &str| format!("[checks]\n{text}\n[control.unfenced]");
+    refused(
+        "[control.unfenced]",
+        &checks("require = [\"recovers\"]\noptional = [\"recovers\"]"),
+        &["x.toml:24:13: `recovers` is both required and optional"],
+    );
+    refused(
+        "[control.unfenced]",
+        &checks("optional = [\"evidence\", \"owner_only\", \"owner_only\"]"),
+        &[
+            "x.toml:23:13: `evidence` cannot be named here; it decides whether an arm shows anything at all",
+            "x.toml:23:39: `owner_only` is said twice",
+        ],
+    );
+    refused(
+        "\"no_stale_write\"",
+        "\"records_agree\"",
+        &[
+            "x.toml:24:22: `records_agree` cannot be named here; its violation is a defect of the lab, never a finding",
+        ],
+    );
+}
+
+#[test]
 fn unknown_step() {
     refused(
         "\"check\"",
@@ -647,7 +672,7 @@ fn endless_nonsense_is_cut_short() {
     let many: String = (0..20_000).map(|n| format!("unknown_{n} = 1\n")).collect();
     let told = told(&format!("{many}{GOOD}"));
     assert_eq!(told.lines().count(), 51);
-    assert!(told.ends_with("more problems\n"), "{told}");
+    assert!(told.ends_with("… and more problems\n"), "{told}");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The pause, defeated behind the lab's back in every way that we know: such a run must never
 //! pass, however well the store does.
 
-#[path = "support/lab.rs"]
-mod lab;
+use crate::lab;
 
 use lab::{Lab, Started};
 use nix::sys::signal::{Signal, kill};

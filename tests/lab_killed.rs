@@ -1,8 +1,7 @@
 //! `kill -9` of the lab in every phase, in both isolation modes: no process, port, mount or
 //! folder is left, and nothing reaches the store after its death. Counted from outside.
 
-#[path = "support/lab.rs"]
-mod lab;
+use crate::lab;
 
 use lab::{Lab, until};
 use nix::sys::signal::Signal;

@@ -1,14 +1,7 @@
 //! The contract of a lock back end, run over every back end.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/conformance.rs"]
-    pub mod conformance;
-    #[path = "../support/place.rs"]
-    pub mod place;
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+use crate::support;
 
 use support::conformance;
 use support::place::Place;

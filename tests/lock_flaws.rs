@@ -3,12 +3,7 @@
 //! that it is made for: it shows, where the sound code holds.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    pub mod place;
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::lock::flaws::{self, Flaw};
 use lockdrill::lock::{Acquired, LockOptions, LostReason, Release, Renewal};

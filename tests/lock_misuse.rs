@@ -3,14 +3,7 @@
 //! stopped holder in lock_stopped.rs.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod place;
-    #[path = "../support/redis_server.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::lock::service::Promise;
 use lockdrill::lock::{

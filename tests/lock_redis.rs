@@ -1,14 +1,7 @@
 //! What the Redis back end leaves on a real server, and how it waits there.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/redis_lab.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_lab;
-    #[path = "../support/redis_server.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::ids::{OwnerDigest, OwnerToken};
 use lockdrill::lock::backends::{self, ConnectSpec};
@@ -65,6 +58,16 @@ async fn no_key_but_the_counter_is_without_a_lease() {
     next.release().await;
     check();
     assert!(!server.tell::<bool>("EXISTS app:{k}"));
+}
+
+#[tokio::test]
+async fn a_grant_takes_back_a_wake_up_that_nobody_has_heard() {
+    let server = RedisServer::start();
+    let locks = locks_at(server.address()).await;
+    granted(&locks, LONG).await.release().await;
+    assert!(server.tell::<bool>("EXISTS app:{k}:wake"));
+    let _lock = granted(&locks, LONG).await;
+    assert!(!server.tell::<bool>("EXISTS app:{k}:wake"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,20 +2,7 @@
 //! unknown), and what it recovers from.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod place;
-    #[path = "../support/proxy.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod proxy;
-    #[path = "../support/redis_lab.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_lab;
-    #[path = "../support/redis_server.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, EnterError, LockError, LockOptions, LostReason, Release, Renewal};
@@ -75,6 +62,25 @@ async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant() {
     let left: i64 = server.tell("PTTL app:{k}");
     assert!(left < 1_500, "not refreshed by the resend: {left} ms");
     assert_eq!(lock.release().await, Release::Released);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acquire_that_is_dropped_after_it_was_executed_is_given_back() {
+    let server = RedisServer::start();
+    let proxy = Proxy::before(server.address()).await;
+    let locks = locks_at(proxy.address()).await;
+    proxy.set(Mode::HoldReplies);
+    let acquiring = tokio::spawn(async move { acquire(&locks, LONG).await.is_ok() });
+    until("the execution", || async {
+        server.tell::<bool>("EXISTS app:{k}")
+    })
+    .await;
+    acquiring.abort();
+    proxy.set(Mode::Pass);
+    until("the release", || async {
+        !server.tell::<bool>("EXISTS app:{k}")
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -305,6 +311,20 @@ async fn a_late_reply_never_answers_another_command() {
             Ok(Acquired::Busy(_))
         ));
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_let_a_command_time_out_is_not_used_again() {
+    let server = RedisServer::start();
+    let proxy = Proxy::before(server.address()).await;
+    let locks = locks_at(proxy.address()).await;
+    let lock = granted(&locks, 4 * SHORT).await;
+    assert_eq!(proxy.connections_so_far(), 1);
+    proxy.set(Mode::HoldReplies);
+    assert!(matches!(lock.renew().await, Renewal::Unknown(_)));
+    proxy.set(Mode::Pass);
+    assert_eq!(lock.renew().await, Renewal::Renewed);
+    assert_eq!(proxy.connections_so_far(), 2);
 }
 
 #[tokio::test]

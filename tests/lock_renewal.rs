@@ -2,14 +2,7 @@
 //! unless the test sleeps.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/scripted.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod scripted;
-    #[path = "../support/scripted_lab.rs"]
-    #[allow(dead_code, reason = "each test file uses what it needs")]
-    pub mod scripted_lab;
-}
+use crate::support;
 
 use lockdrill::lock::flaws::Flaw;
 use lockdrill::lock::service::RenewAnswer;

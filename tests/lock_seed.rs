@@ -2,12 +2,7 @@
 //! server: options, fencing, renewal by hand and by itself, waiting, diagnostics.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/place.rs"]
-    pub mod place;
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+mod support;
 
 use lockdrill::ids::OwnerToken;
 use lockdrill::lock::error::OptionsError;

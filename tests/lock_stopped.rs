@@ -2,10 +2,7 @@
 //! by itself, without asking a server, which by then is gone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/redis_server.rs"]
-    pub mod redis_server;
-}
+mod support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, LockManager, LockOptions, ManagerOptions};

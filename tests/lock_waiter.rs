@@ -2,10 +2,7 @@
 //! what it leaves behind. On a clock that stands still unless the test sleeps.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support {
-    #[path = "../support/scripted.rs"]
-    pub mod scripted;
-}
+use crate::support;
 
 use lockdrill::lock::{
     Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, ManagerOptions,

@@ -2,8 +2,7 @@
 //! when one of them, or the record, is broken.
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/golden/mod.rs"]
-mod golden;
+use crate::support::golden;
 
 use golden::{Golden, look};
 use lockdrill::report::{self, html, junit, model::Model};

@@ -2,8 +2,7 @@
 //! lead, how large it is, that it needs nothing from outside.
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/golden/mod.rs"]
-mod golden;
+use crate::support::golden;
 
 use golden::Golden;
 use lockdrill::report::words::FORBIDDEN;

@@ -2,8 +2,7 @@
 //! needs nothing from outside and lets nothing from outside run, and how large it gets.
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/golden/mod.rs"]
-mod golden;
+use crate::support::golden;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

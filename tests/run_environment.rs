@@ -1,7 +1,6 @@
 //! What is wrong with the machine is told with what to do about it, exit code 4.
 
-#[path = "support/lab.rs"]
-mod lab;
+use crate::lab;
 
 use lab::{Lab, timeline};
 use std::os::unix::fs::PermissionsExt;

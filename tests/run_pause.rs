@@ -1,7 +1,6 @@
 //! `lockdrill run pause`, end to end, in both isolation modes: real servers, real processes.
 
-#[path = "support/lab.rs"]
-mod lab;
+use crate::lab;
 
 use lab::{Lab, arm, outcome, timeline};
 use std::path::Path;

@@ -1,11 +1,7 @@
 //! Several real workers on a real Redis: what the drills are made of, played by hand.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-    pub mod redis_server;
-}
+use crate::support;
 
 use lockdrill::env::stop::stop_group;
 use lockdrill::ids::{FencingToken, OwnerDigest};

@@ -1,10 +1,7 @@
 //! A worker outlives its lab by no effect: when either pipe is closed it ends at once.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-}
+use crate::support;
 
 use lockdrill::env::stop::stop_group;
 use lockdrill::plan::StepAction::{Acquire, Hold, Write};

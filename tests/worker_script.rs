@@ -1,10 +1,7 @@
 //! What a worker does with its script and what it says while it does it.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-}
+use crate::support;
 
 use lockdrill::ids::FencingToken;
 use lockdrill::plan::StepAction::{self, *};

@@ -2,10 +2,7 @@
 //! that nothing but SIGCONT can let it run.
 #![allow(clippy::unwrap_used)]
 
-mod support {
-    pub mod drill;
-    pub mod played_director;
-}
+use crate::support;
 
 use lockdrill::env::look;
 use lockdrill::env::stop::stop_group;

@@ -3,7 +3,7 @@
 use super::{Check, Finding};
 use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{History, StoreAttempt};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ impl Check for EffectsOnce {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let mut last: HashMap<&str, &StoreAttempt> = HashMap::new();
+        let mut last: BTreeMap<&str, &StoreAttempt> = BTreeMap::new();
         let mut seen: HashMap<(&str, &str), &StoreAttempt> = HashMap::new();
         let writes = history.store.iter();
         for write in writes.filter(|write| write.accepted && write.kind == AttemptKind::Write) {

@@ -5,7 +5,7 @@ use super::say::{secs, whose};
 use super::{Check, Finding};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,14 @@ impl Check for OutcomeHonesty {
                     .resting_on(operation.seqs())
                     .witnessed_by(history, [operation.worker])
             }
-            (None, _, _) => self.held(history),
+            (None, _, _) => match unclear(history) {
+                Some(grant) => {
+                    let whose = whose(history, grant);
+                    let why = format!("it cannot be told whose request changed {whose}");
+                    Finding::unknown(self, why).resting_on([grant.seq])
+                }
+                None => self.held(history),
+            },
         }
     }
 }
@@ -159,15 +166,18 @@ fn extended_but_denied(history: &History) -> Option<(&Grant, u64, &Operation)> {
         })
 }
 
-/// The first command told as done that the server does not show.
+/// The first command told as done that the server does not show. One that changed what belongs to
+/// another did take effect: that is for `owner_only`.
 fn told_without_effect(history: &History) -> Option<&Operation> {
+    let trespassers = trespassers(history);
     let shown = |id, is_so: &dyn Fn(&Grant) -> bool| {
         history
             .grant_of(id)
             .is_some_and(|grant| grant.doubt.is_some() || is_so(grant))
     };
-    let done = history.operations.iter();
-    done.filter(|operation| operation.told() == Told::Done)
+    let done = history.operations.iter().enumerate();
+    done.filter(|(index, operation)| operation.told() == Told::Done && !trespassers.contains(index))
+        .map(|(_, operation)| operation)
         .find(|operation| match (&operation.call, operation.answer()) {
             (Call::Attempt { grant, .. }, _)
             | (Call::Acquire | Call::Enter { .. }, Some(Answer::Granted { grant, .. })) => {
@@ -176,11 +186,32 @@ fn told_without_effect(history: &History) -> Option<&Operation> {
             (Call::Renew { grant, .. }, _) => {
                 !shown(grant, &|grant| extended_within(grant, operation))
             }
-            (Call::Release { grant }, Some(Answer::Released)) => {
-                !shown(grant, &|grant| taken_back(grant) || unclear(grant))
-            }
+            (Call::Release { grant }, Some(Answer::Released)) => !shown(grant, &taken_back),
             _other => false,
         })
+}
+
+/// Operations that changed, or may have changed, the key or lease of another grant.
+fn trespassers(history: &History) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    for grant in &history.grants {
+        for extension in &grant.extensions {
+            match &extension.author {
+                Author::Foreign(operations) | Author::Unclear(operations) => {
+                    found.extend(operations);
+                }
+                Author::Own(_) => {}
+            }
+        }
+        let KeyEnd::Taken { cause, .. } = &grant.end else {
+            continue;
+        };
+        match cause {
+            Cause::BlindDelete(operations) | Cause::Unclear(operations) => found.extend(operations),
+            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => {}
+        }
+    }
+    found
 }
 
 /// The server extended the grant's lease while this renewal was under way.
@@ -192,10 +223,25 @@ fn extended_within(grant: &Grant, renewal: &Operation) -> bool {
     })
 }
 
-/// Its key was deleted, and it may have been by its own release.
-fn unclear(grant: &Grant) -> bool {
-    let KeyEnd::Taken { cause, .. } = &grant.end else {
-        return false;
-    };
-    matches!(cause, Cause::Unclear(_))
+/// A grant whose key or lease was changed by one of several, each of whom may have been told so.
+fn unclear(history: &History) -> Option<&Grant> {
+    history.grants.iter().find(|grant| {
+        let one_of_several = |author: &Author| match author {
+            Author::Unclear(_) => true,
+            Author::Foreign(operations) => operations.len() > 1,
+            Author::Own(_) => false,
+        };
+        let mut extensions = grant.extensions.iter();
+        if extensions.any(|extension| one_of_several(&extension.author)) {
+            return true;
+        }
+        let KeyEnd::Taken { cause, .. } = &grant.end else {
+            return false;
+        };
+        match cause {
+            Cause::Unclear(_) => true,
+            Cause::BlindDelete(operations) => operations.len() > 1,
+            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => false,
+        }
+    })
 }

@@ -67,8 +67,7 @@ impl Check for OwnerOnly {
             return Finding::vacuous(self, why);
         }
         let why = format!(
-            "{} releases and renewals were tried while another grant held the key, and changed \
-             nothing",
+            "releases or renewals tried while another grant held the key: {}; nothing changed",
             tried.len()
         );
         let seqs = tried.iter().flat_map(|i| history.operations[*i].seqs());

@@ -55,7 +55,7 @@ impl Check for RightfulServed {
         }
         Finding::holds(
             self,
-            format!("{served} writes of the only entitled holder, all accepted"),
+            format!("accepted writes of the only entitled holder: {served}, refused: none"),
         )
     }
 }

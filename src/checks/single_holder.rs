@@ -215,7 +215,7 @@ fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
         ),
         Cause::Unclear(operations) => (
             format!(
-                "its key was deleted by {at}, by itself or by {}",
+                "its key was deleted by {at}, by a release of {}",
                 workers_of(history, operations)
             ),
             operations.clone(),

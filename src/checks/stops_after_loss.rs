@@ -3,7 +3,7 @@
 //! A step begun before, and completed after, is the late holder that fencing is for; it is not
 //! this.
 
-use super::say::{count, secs};
+use super::say::secs;
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
@@ -66,11 +66,9 @@ impl Check for StopsAfterLoss {
         if lost.is_empty() {
             return Finding::vacuous(self, "no handle said that its lock is lost");
         }
-        let why = format!(
-            "{}, and no protected step begun after",
-            count(lost.len(), "loss told")
-        );
-        Finding::holds(self, why.replace("loss tolds", "losses told"))
-            .resting_on(lost.values().map(|loss| loss.seq).take(20))
+        let mut told: Vec<u64> = lost.values().map(|loss| loss.seq).collect();
+        told.sort_unstable();
+        let why = format!("losses told: {}; no protected step begun after", told.len());
+        Finding::holds(self, why).resting_on(told.into_iter().take(20))
     }
 }

@@ -14,7 +14,6 @@ use std::path::PathBuf;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct Args {
     /// Names of drills (`experiments/NAME.toml` here, else the copy in this program) or files.
     #[arg(required_unless_present = "all", value_name = "NAME|FILE")]

@@ -3,7 +3,7 @@
 //! here; a key that is not here does not exist.
 
 use super::registry;
-use super::shape::{Key, Names, Shape};
+use super::shape::{Key, Names, Shape, may, need};
 use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
 /// The checks that a file may speak of.
@@ -25,24 +25,6 @@ const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
         all,
         barred: &[],
     })
-}
-
-const fn need(name: &'static str, shape: Shape, about: &'static str) -> Key {
-    Key {
-        name,
-        shape,
-        required: true,
-        about,
-    }
-}
-
-const fn may(name: &'static str, shape: Shape, about: &'static str) -> Key {
-    Key {
-        name,
-        shape,
-        required: false,
-        about,
-    }
 }
 
 /// The top level.

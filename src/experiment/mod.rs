@@ -22,6 +22,7 @@ mod evidence;
 mod fault;
 mod files;
 mod grammar;
+mod judged;
 mod place;
 mod problems;
 mod reading;

@@ -77,7 +77,7 @@ impl Problems {
             .sort_by_key(|(at, _)| (at.source, at.span.start, at.span.end));
         Refused::of_file(
             self.found.into_iter().map(|(_, told)| told).collect(),
-            self.more,
+            self.more > 0,
         )
     }
 }

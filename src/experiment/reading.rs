@@ -45,16 +45,16 @@ impl Reading {
 
     /// A typed name that must be one of a registry.
     pub fn known(&mut self, typed: &Spot<&str>, names: Names) -> Option<Spot<&'static str>> {
-        let all = (names.all)();
+        if let Some((name, why)) = names.barred.iter().find(|(name, _)| *name == typed.value) {
+            self.hinted(&typed.at, format!("`{name}` cannot be named here"), *why);
+            return None;
+        }
+        let all = names.allowed();
         if let Some(name) = all.iter().copied().find(|name| *name == typed.value) {
             return Some(Spot {
                 value: name,
                 at: typed.at.clone(),
             });
-        }
-        if let Some((name, why)) = names.barred.iter().find(|(name, _)| *name == typed.value) {
-            self.hinted(&typed.at, format!("`{name}` cannot be named here"), *why);
-            return None;
         }
         let message = format!("unknown {} {}", names.noun, quote(typed.value));
         self.unknown(&typed.at, message, typed.value, all);

@@ -4,13 +4,14 @@ use super::cast;
 use super::duration::show;
 use super::evidence;
 use super::grammar;
+use super::judged;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
-use super::tree::{Entry, Node, Table};
+use super::tree::Table;
 use super::waits;
-use crate::plan::{Class, FORMAT, Heal, Limit, LockPlan, MAIN_ARM, Plan, StorePlan};
+use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Plan, StorePlan};
 use crate::store::Fence;
 
 /// What every worker locks and writes, unless the file says otherwise.
@@ -45,8 +46,8 @@ pub(super) fn main_arm(
     }
     waits::check(reading, &cast);
     let evidence = evidence::read(reading, &root, &cast);
-    let limit = limit(reading, &root);
-    let (required_checks, optional_checks) = check_lists(reading, &root, tree);
+    let limit = judged::limit(reading, &root);
+    let (required_checks, optional_checks) = judged::check_lists(reading, &root, tree);
     let (patience_ms, recovery_bound_ms) = bounds(reading, &root, lease_ms);
     for fault in &cast.faults {
         let Heal::For(ms) = fault.heal else { continue };
@@ -192,58 +193,6 @@ fn key(reading: &mut Reading, section: &Section<'_>, name: &str) -> String {
         reading.problem(&typed.at, format!("`{name}` has a control character in it"));
     }
     typed.value.to_owned()
-}
-
-fn limit(reading: &mut Reading, root: &Section<'_>) -> Option<Limit> {
-    let section = root.table(reading, "limit")?;
-    let why = section.text(reading, "why");
-    let checks = section.list_of(reading, "checks");
-    if section.has("checks") && checks.is_empty() {
-        let at = section.place("checks");
-        reading.problem(&at, "a limit names at least one check");
-    }
-    Some(Limit {
-        checks: owned(&checks),
-        why: why?.value.to_owned(),
-    })
-}
-
-fn owned(names: &[Spot<&'static str>]) -> Vec<String> {
-    names.iter().map(|name| name.value.to_owned()).collect()
-}
-
-/// Checks that must be put to the test, and checks that may come out unknown.
-///
-/// A drill tests at least who holds, and what each of its controls violates: a control shows
-/// nothing about a check that the main arm never put to the test.
-fn check_lists(
-    reading: &mut Reading,
-    root: &Section<'_>,
-    tree: &Table,
-) -> (Vec<String>, Vec<String>) {
-    let section = root.table(reading, "checks");
-    let mut list = |name| {
-        let section = section.as_ref();
-        section.map_or_else(Vec::new, |section| section.list_of(reading, name))
-    };
-    let (require, optional) = (list("require"), list("optional"));
-    let mut wanted = owned(&require);
-    wanted.push("single_holder".to_owned());
-    wanted.extend(violated_by_controls(tree));
-    let all = registry::check_names().into_iter();
-    let required = all.filter(|check| wanted.iter().any(|name| name == check));
-    (required.map(str::to_owned).collect(), owned(&optional))
-}
-
-/// What each control says it violates, as written: whether it is well written is told elsewhere.
-fn violated_by_controls(tree: &Table) -> Vec<String> {
-    let controls = tree.get("control").and_then(Node::table);
-    let controls = controls.map_or(&[][..], |controls| controls.0.as_slice());
-    let check = |control: &'_ Entry| {
-        let violates = control.node.table()?.get("violates")?.table()?;
-        violates.get("check")?.text().map(str::to_owned)
-    };
-    controls.iter().filter_map(check).collect()
 }
 
 fn bounds(reading: &mut Reading, root: &Section<'_>, lease_ms: Option<u64>) -> (u64, u64) {

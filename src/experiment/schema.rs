@@ -75,5 +75,5 @@ fn shape(shape: &Shape) -> Value {
 }
 
 fn one_of(names: Names) -> Value {
-    json!({ "enum": (names.all)() })
+    json!({ "enum": names.allowed() })
 }

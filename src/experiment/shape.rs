@@ -10,6 +10,26 @@ pub(super) struct Key {
     pub about: &'static str,
 }
 
+/// A key that must be there.
+pub(super) const fn need(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        shape,
+        required: true,
+        about,
+    }
+}
+
+/// A key that may be absent.
+pub(super) const fn may(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        shape,
+        required: false,
+        about,
+    }
+}
+
 /// What a key's value looks like.
 #[derive(Debug)]
 pub(super) enum Shape {
@@ -41,6 +61,15 @@ pub(super) struct Names {
     pub all: fn() -> Vec<&'static str>,
     /// Names that exist and may not be used here, and why.
     pub barred: &'static [(&'static str, &'static str)],
+}
+
+impl Names {
+    /// The names that may be used here.
+    pub fn allowed(self) -> Vec<&'static str> {
+        let mut names = (self.all)();
+        names.retain(|name| self.barred.iter().all(|(barred, _)| barred != name));
+        names
+    }
 }
 
 /// What a worker, fault or control may be called: its name becomes part of event names and the

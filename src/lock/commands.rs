@@ -196,9 +196,9 @@ impl Holding {
         {
             let mut state = self.state();
             self.expire(&mut state);
+            self.end(&state);
             if !state.owed {
                 state.phase = Phase::Released;
-                self.ended.cancel();
                 return Release::AlreadyLost;
             }
             if state.phase == Phase::Held {
@@ -208,7 +208,6 @@ impl Holding {
                 );
             }
             state.phase = Phase::Released;
-            self.ended.cancel();
             self.tell_sending(Command::Release);
         }
         let until = Instant::now() + lease::command_budget(self.options.lease());

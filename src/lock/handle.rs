@@ -9,7 +9,6 @@ use crate::lock::lease;
 use crate::lock::lost::{Lost, LostReason};
 use crate::lock::pace::Pace;
 use crate::lock::probe::Command;
-use crate::lock::tasks;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 /// Dropping it gives it back in the background: one bounded try, then its lease is the backstop.
 pub struct LockHandle {
     holding: Arc<Holding>,
-    /// Where the release of a dropped handle runs; the drop itself may happen on any thread.
-    runtime: tokio::runtime::Handle,
 }
 
 impl LockHandle {
@@ -30,15 +27,18 @@ impl LockHandle {
     pub(super) fn new(holding: Holding) -> LockHandle {
         LockHandle {
             holding: Arc::new(holding),
-            runtime: tokio::runtime::Handle::current(),
         }
     }
 
-    /// One acquire command; starts the tasks of the grant if it was granted.
+    /// One acquire command; a grant is looked after from then on.
     pub(super) async fn attempt(&self, until: Instant) -> Attempted {
         let attempted = self.holding.attempt(until).await;
         if matches!(attempted, Attempted::Granted) {
-            tasks::start(&self.holding);
+            if let Some(interval) = self.holding.options.renewal_interval() {
+                let pause = lease::renewal_pause(interval, lease::jitter());
+                self.holding.renew_after(pause);
+            }
+            self.holding.context.keeper.schedule(&self.holding);
         }
         attempted
     }
@@ -187,10 +187,15 @@ impl LockHandle {
 
 impl Drop for LockHandle {
     fn drop(&mut self) {
-        self.holding.ended.cancel();
-        if self.holding.state().owed {
+        let owed = {
+            let state = self.holding.state();
+            self.holding.end(&state);
+            state.owed
+        };
+        if owed {
             let holding = Arc::clone(&self.holding);
-            self.runtime.spawn(async move { holding.release().await });
+            let runtime = holding.runtime.clone();
+            runtime.spawn(async move { holding.release().await });
         }
     }
 }

@@ -11,8 +11,10 @@ use crate::lock::metrics;
 use crate::lock::options::LockOptions;
 use crate::lock::probe::{Command, Reply, Signal};
 use crate::lock::service::{Ask, LockName};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::lock::source::Identity;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -38,28 +40,34 @@ pub(super) struct State {
     pub(super) deadline_ns: u64,
     pub(super) lease: Duration,
     pub(super) fencing: Option<FencingToken>,
+    /// When the next renewal is due; none if there is none or it is on its way.
+    pub(super) next_renewal_ns: Option<u64>,
+    /// Where it stands in the keeper's timetable.
+    pub(super) due_ns: u64,
 }
 
 /// One attempt or grant; shared by the handle and its tasks.
 pub(super) struct Holding {
-    pub(super) context: Context,
+    pub(super) context: Arc<Context>,
+    /// Where its timer, its renewals and the release of a dropped handle run.
+    pub(super) runtime: Handle,
     pub(super) name: LockName,
     pub(super) options: LockOptions,
     pub(super) owner: OwnerToken,
     pub(super) digest: OwnerDigest,
     pub(super) grant: GrantId,
     pub(super) lost: Lost,
-    /// Cancelled by loss, release and drop: ends the tasks of this grant.
+    /// Cancelled by loss, release and drop: ends a renewal or an `enter` on its way.
     pub(super) ended: CancellationToken,
     state: Mutex<State>,
 }
 
 impl Holding {
     pub(super) fn new(
-        context: Context,
+        context: Arc<Context>,
         name: LockName,
         options: LockOptions,
-        (owner, grant): (OwnerToken, GrantId),
+        identity: Identity,
     ) -> Holding {
         let state = State {
             phase: Phase::Pending,
@@ -69,14 +77,17 @@ impl Holding {
             deadline_ns: 0,
             lease: options.lease(),
             fencing: None,
+            next_renewal_ns: None,
+            due_ns: 0,
         };
         Holding {
-            digest: owner.digest(),
             context,
+            runtime: Handle::current(),
             name,
             options,
-            owner,
-            grant,
+            owner: identity.owner,
+            digest: identity.digest,
+            grant: identity.grant,
             lost: Lost::default(),
             ended: CancellationToken::new(),
             state: Mutex::new(state),
@@ -118,7 +129,19 @@ impl Holding {
             deadline_ns: state.deadline_ns,
         });
         self.lost.tell(reason);
+        self.end(state);
+    }
+
+    /// Nothing is renewed or timed any more.
+    pub(super) fn end(&self, state: &State) {
         self.ended.cancel();
+        self.context.keeper.forget(self, state.due_ns);
+    }
+
+    /// Sets the time of the next renewal.
+    pub(super) fn renew_after(&self, pause: Duration) {
+        let pause_ns = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        self.state().next_renewal_ns = Some(self.now_ns().saturating_add(pause_ns));
     }
 
     pub(super) fn ask(&self, until: Instant) -> Ask<'_> {

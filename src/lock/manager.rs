@@ -6,6 +6,7 @@ use crate::lock::commands::{Attempted, Release, no_answer};
 use crate::lock::error::{CommandError, EnterError, LockError};
 use crate::lock::handle::LockHandle;
 use crate::lock::holding::Holding;
+use crate::lock::keeper::Keeper;
 use crate::lock::lease;
 use crate::lock::metrics;
 use crate::lock::options::LockOptions;
@@ -56,7 +57,7 @@ pub enum Acquired {
 /// Takes locks on one back end.
 #[derive(Clone)]
 pub struct LockManager {
-    context: Context,
+    pub(super) context: Arc<Context>,
 }
 
 /// What every attempt of a manager shares.
@@ -66,6 +67,7 @@ pub(super) struct Context {
     pub(super) source: Arc<dyn TokenSource>,
     pub(super) probe: Arc<dyn Probe>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) keeper: Arc<Keeper>,
     pub(super) name: Arc<str>,
     pub(super) prefix: Arc<str>,
 }
@@ -74,35 +76,39 @@ impl LockManager {
     /// A manager with random owner tokens, the system's clock and nobody watching.
     pub fn new(service: Arc<dyn LockService>, options: ManagerOptions) -> LockManager {
         LockManager {
-            context: Context {
+            context: Arc::new(Context {
                 service,
                 source: Arc::new(SystemSource),
                 probe: Arc::new(Silent),
                 clock: Arc::new(SystemClock),
                 name: options.name.into(),
+                keeper: Arc::default(),
                 prefix: options.prefix.into(),
-            },
+            }),
         }
     }
 
     /// Takes identities from elsewhere.
     #[must_use]
     pub fn with_source(mut self, source: Arc<dyn TokenSource>) -> LockManager {
-        self.context.source = source;
+        Arc::make_mut(&mut self.context).source = source;
         self
     }
 
     /// Tells a probe about every command, answer and loss.
     #[must_use]
     pub fn with_probe(mut self, probe: Arc<dyn Probe>) -> LockManager {
-        self.context.probe = probe;
+        Arc::make_mut(&mut self.context).probe = probe;
         self
     }
 
     /// Counts deadlines on another clock.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> LockManager {
-        self.context.clock = clock;
+        let context = Arc::make_mut(&mut self.context);
+        context.clock = clock;
+        // Its timetables are kept in the time of one clock.
+        context.keeper = Arc::default();
         self
     }
 
@@ -117,7 +123,8 @@ impl LockManager {
             Attempted::Granted => Ok(Acquired::Granted(attempt)),
             Attempted::TooLate => Err(LockError::TooLate),
             Attempted::Busy { remaining } => {
-                let waiter = Waiter::after_busy(self.context.clone(), key, *options, remaining);
+                let waiter =
+                    Waiter::after_busy(Arc::clone(&self.context), key, *options, remaining);
                 Ok(Acquired::Busy(waiter))
             }
             Attempted::NoAnswer(CommandError::Unknown(_)) => Ok(Acquired::Unknown(attempt)),
@@ -139,7 +146,7 @@ impl LockManager {
         if key.is_empty() {
             return Err(LockError::EmptyKey.into());
         }
-        Waiter::new(self.context.clone(), key, *options)
+        Waiter::new(Arc::clone(&self.context), key, *options)
             .enter(deadline, cancel)
             .await
     }
@@ -218,14 +225,14 @@ impl Context {
 
     /// A fresh attempt, not yet sent. Dropping it gives back whatever it took.
     pub(super) fn attempt(
-        &self,
+        self: &Arc<Self>,
         key: &str,
         options: &LockOptions,
     ) -> Result<LockHandle, LockError> {
         let name = self.lock_name(key)?;
-        let identity = self.source.attempt()?;
+        let identity = self.source.identity()?;
         Ok(LockHandle::new(Holding::new(
-            self.clone(),
+            Arc::clone(self),
             name,
             *options,
             identity,

@@ -1,7 +1,7 @@
 //! Where owner tokens and grant ids come from. Fresh ones for every attempt: a token that served
 //! twice could make a late command of an earlier attempt look like the present grant.
 
-use crate::ids::{GrantId, OwnerToken};
+use crate::ids::{GrantId, OwnerDigest, OwnerToken};
 use crate::lock::error::LockError;
 
 /// Gives each acquire attempt its identity. A resend of the same attempt asks for nothing.
@@ -15,13 +15,29 @@ pub trait TokenSource: Send + Sync {
     /// A fresh id for the attempt and the grant that it may become.
     fn grant(&self) -> GrantId;
 
-    /// Both for one attempt.
+    /// All of it for one attempt.
     ///
     /// # Errors
     /// As [`TokenSource::owner`].
-    fn attempt(&self) -> Result<(OwnerToken, GrantId), LockError> {
-        Ok((self.owner()?, self.grant()))
+    fn identity(&self) -> Result<Identity, LockError> {
+        let owner = self.owner()?;
+        Ok(Identity {
+            digest: owner.digest(),
+            owner,
+            grant: self.grant(),
+        })
     }
+}
+
+/// Who an attempt is.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Its owner token.
+    pub owner: OwnerToken,
+    /// Digest of the owner token.
+    pub digest: OwnerDigest,
+    /// Its id.
+    pub grant: GrantId,
 }
 
 /// 128 random bits from the operating system as owner token, its digest as grant id.
@@ -40,10 +56,14 @@ impl TokenSource for SystemSource {
         )
     }
 
-    fn attempt(&self) -> Result<(OwnerToken, GrantId), LockError> {
+    fn identity(&self) -> Result<Identity, LockError> {
         let owner = self.owner()?;
-        let grant = GrantId(owner.digest().0);
-        Ok((owner, grant))
+        let digest = owner.digest();
+        Ok(Identity {
+            owner,
+            grant: GrantId(digest.0.clone()),
+            digest,
+        })
     }
 }
 
@@ -53,8 +73,9 @@ mod tests {
 
     #[test]
     fn the_grant_id_is_the_digest_of_the_owner_token() {
-        let (owner, grant) = SystemSource.attempt().unwrap();
-        assert_eq!(grant.0, owner.digest().0);
-        assert_ne!(SystemSource.attempt().unwrap().1, grant);
+        let identity = SystemSource.identity().unwrap();
+        assert_eq!(identity.grant.0, identity.owner.digest().0);
+        assert_eq!(identity.digest, identity.owner.digest());
+        assert_ne!(SystemSource.identity().unwrap().grant, identity.grant);
     }
 }

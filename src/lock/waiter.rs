@@ -13,6 +13,7 @@ use crate::lock::service::Wake;
 use crate::lock::{lease, metrics};
 use std::fmt;
 use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -25,7 +26,7 @@ const LOOK_MIN: Duration = Duration::from_millis(500);
 
 /// Waits for one lock. Nothing happens before [`Waiter::enter`].
 pub struct Waiter {
-    context: Context,
+    context: Arc<Context>,
     key: String,
     options: LockOptions,
     pace: Pace,
@@ -41,7 +42,7 @@ enum Last {
 }
 
 impl Waiter {
-    pub(super) fn new(context: Context, key: &str, options: LockOptions) -> Waiter {
+    pub(super) fn new(context: Arc<Context>, key: &str, options: LockOptions) -> Waiter {
         Waiter {
             context,
             key: key.to_owned(),
@@ -52,7 +53,7 @@ impl Waiter {
     }
 
     pub(super) fn after_busy(
-        context: Context,
+        context: Arc<Context>,
         key: &str,
         options: LockOptions,
         remaining: Option<Duration>,

@@ -1,6 +1,6 @@
 //! `lockdrill clean`: dead arms are undone, live ones and strangers are not touched.
 
-use crate::lab::{Arm, MODES, Victim, clean, until_gone};
+use crate::lab::{Arm, MODES, Victim, clean, until, until_gone};
 use lockdrill::env::ledger::{Entry, Role};
 use lockdrill::env::process::Identity;
 use lockdrill::env::procfs;
@@ -23,18 +23,33 @@ fn private(folder: &Path) {
     fs::DirBuilder::new().mode(0o700).create(folder).unwrap();
 }
 
-/// A process that would sleep for ten minutes, in a group of its own.
-fn sleeper(command: &mut Command) -> Child {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .unwrap()
+/// A process of this test, in a group of its own; it ends with the test at the latest.
+struct Stranger(Child);
+
+impl Stranger {
+    fn start(command: &mut Command) -> Stranger {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        Stranger(command.spawn().unwrap())
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(i32::try_from(self.0.id()).unwrap()).unwrap()
+    }
+
+    fn until_dead(&mut self) {
+        until("dead", || self.0.try_wait().unwrap().is_some());
+    }
 }
 
-fn identity(child: &Child) -> Identity {
-    Identity::of(i32::try_from(child.id()).unwrap()).unwrap()
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The ledger of an arm whose owner died, with these further lines.
@@ -95,8 +110,8 @@ fn a_stopped_process_of_a_dead_run_is_killed_where_it_stands() {
     let temp = state();
     let out = temp.path().join("woke");
     let script = format!("kill -STOP $$; echo woke > {}; sleep 600", out.display());
-    let mut child = sleeper(Command::new("sh").args(["-c", &script]));
-    let identity = identity(&child);
+    let mut child = Stranger::start(Command::new("sh").args(["-c", &script]));
+    let identity = child.identity();
     while procfs::stat(identity.pid).unwrap().state != 'T' {
         std::thread::yield_now();
     }
@@ -106,7 +121,7 @@ fn a_stopped_process_of_a_dead_run_is_killed_where_it_stands() {
         told.contains(&format!("killed: sh ({})", identity.pid)),
         "{told}"
     );
-    child.wait().unwrap();
+    child.until_dead();
     assert!(!out.exists());
     assert_eq!(
         said(&clean(temp.path(), &[])),
@@ -118,9 +133,12 @@ fn a_stopped_process_of_a_dead_run_is_killed_where_it_stands() {
 #[test]
 fn a_marked_process_and_a_member_of_a_recorded_group_are_killed() {
     let temp = state();
-    let mut marked = sleeper(Command::new("sleep").arg("600").env("LOCKDRILL_ARM", "x-1"));
-    let mut leader = sleeper(Command::new("sh").args(["-c", "sleep 600 & echo; exec sleep 600"]));
-    let leader_identity = identity(&leader);
+    // Other tests have arms too, and a mark is looked for on the whole machine.
+    let name = "marked-1";
+    let mut marked = Stranger::start(Command::new("sleep").arg("600").env("LOCKDRILL_ARM", name));
+    let leader =
+        Stranger::start(Command::new("sh").args(["-c", "sleep 600 & echo; exec sleep 600"]));
+    let leader_identity = leader.identity();
     let member = || {
         procfs::all()
             .unwrap()
@@ -132,20 +150,19 @@ fn a_marked_process_and_a_member_of_a_recorded_group_are_killed() {
     }
     let member = member().unwrap();
     let entry = worker(leader_identity);
-    leader.kill().unwrap();
-    leader.wait().unwrap();
-    dead_arm(temp.path(), "x-1", &[entry]);
+    drop(leader);
+    dead_arm(temp.path(), name, &[entry]);
     said(&clean(temp.path(), &[]));
-    marked.wait().unwrap();
+    marked.until_dead();
     until_gone(&[member]);
 }
 
 #[test]
 fn a_process_that_only_has_a_recorded_number_is_not_touched() {
     let temp = state();
-    let mut child = sleeper(Command::new("sleep").arg("600"));
+    let mut child = Stranger::start(Command::new("sleep").arg("600"));
     let entry = |change: fn(&mut Identity)| {
-        let mut other = identity(&child);
+        let mut other = child.identity();
         change(&mut other);
         worker(other)
     };
@@ -160,9 +177,7 @@ fn a_process_that_only_has_a_recorded_number_is_not_touched() {
         told.contains("removed") && !told.contains("killed"),
         "{told}"
     );
-    assert_eq!(child.try_wait().unwrap(), None, "still there");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    assert_eq!(child.0.try_wait().unwrap(), None, "still there");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod clean;
+mod doctor;
 mod kill9;
 mod lab;
 mod roles;

@@ -54,7 +54,14 @@ fn conductor() {
         let _ = std::io::copy(&mut std::io::stdin(), &mut lifeline);
         std::mem::forget(lifeline);
     });
-    exit(guard.wait().unwrap().code().unwrap_or(99));
+    match guard.wait().unwrap().code() {
+        Some(code) => exit(code),
+        // The guard was killed: living on, we keep the lifeline, so that it is not what ends
+        // whatever is left.
+        None => loop {
+            std::thread::park();
+        },
+    }
 }
 
 #[test]

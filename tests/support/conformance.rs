@@ -198,15 +198,10 @@ pub async fn a_dropped_acquire_leaves_at_most_a_lease_that_ends(place: Place) {
             place.until_free(&locks).await;
             continue;
         };
-        let Ok(Acquired::Granted(lock)) = acquired else {
-            panic!("after {polls} polls: {acquired:?}");
-        };
-        if place.server.is_some() {
-            assert!(
-                lock.fencing_token().expect("a token").0 > 1,
-                "none of the dropped ones was executed"
-            );
-        }
+        assert!(
+            matches!(acquired, Ok(Acquired::Granted(_))),
+            "after {polls} polls: {acquired:?}"
+        );
         return;
     }
 }

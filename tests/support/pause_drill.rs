@@ -3,7 +3,7 @@
 //! store, and its release finds nothing of its own.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use super::support::{Record, ns, stopped_threads};
+use super::history::{Record, ns, stopped_threads};
 use lockdrill::plan::{Evidence, FaultPlan, Heal, Target};
 use lockdrill::timeline::event::{Answer, By, ChildChange, Event, Outcome};
 

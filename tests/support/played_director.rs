@@ -4,6 +4,7 @@
 
 use lockdrill::timeline::event::Event;
 use lockdrill::worker::WorkerLine;
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -71,9 +72,12 @@ impl Played {
             let left = until.saturating_duration_since(Instant::now());
             let wait = PollTimeout::try_from(left).unwrap();
             let mut ends = [PollFd::new(out.as_fd(), PollFlags::POLLIN)];
-            if poll(&mut ends, wait).unwrap() == 0 {
-                return None;
-            }
+            match poll(&mut ends, wait) {
+                Ok(0) => return None,
+                // A signal for this program's other tests.
+                Err(Errno::EINTR) => continue,
+                polled => polled.unwrap(),
+            };
             let mut bytes = [0; 4096];
             match out.read(&mut bytes).unwrap() {
                 0 => return None,

@@ -25,8 +25,8 @@ pub enum Mode {
 pub struct Proxy {
     address: String,
     mode: watch::Sender<Mode>,
-    replies: Arc<AtomicUsize>,
     requests: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
     _accepting: JoinSet<()>,
 }
 
@@ -37,12 +37,15 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address").to_string();
         let (mode, seen) = watch::channel(Mode::Pass);
-        let (replies, requests) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        let (down, up) = (Arc::clone(&replies), Arc::clone(&requests));
+        let requests = Arc::<AtomicUsize>::default();
+        let arrived = Arc::clone(&requests);
+        let connections = Arc::<AtomicUsize>::default();
+        let accepted = Arc::clone(&connections);
         let mut accepting = JoinSet::new();
         accepting.spawn(async move {
             let mut pairs = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
+                accepted.fetch_add(1, Ordering::SeqCst);
                 let Ok(server) = TcpStream::connect(&upstream).await else {
                     continue;
                 };
@@ -54,14 +57,14 @@ impl Proxy {
                     to_server,
                     seen.clone(),
                     Mode::HoldRequests,
-                    Arc::clone(&up),
+                    Arc::clone(&arrived),
                 );
                 let reply = pass(
                     from_server,
                     to_client,
                     seen.clone(),
                     Mode::HoldReplies,
-                    Arc::clone(&down),
+                    Arc::default(),
                 );
                 pairs.spawn(async move {
                     tokio::select! {
@@ -74,8 +77,8 @@ impl Proxy {
         Proxy {
             address,
             mode,
-            replies,
             requests,
+            connections,
             _accepting: accepting,
         }
     }
@@ -90,25 +93,14 @@ impl Proxy {
         self.mode.send_replace(mode);
     }
 
-    /// Waits until `n` pieces of replies have arrived from the server since the beginning.
-    pub async fn replies(&self, n: usize) {
-        reached(&self.replies, n).await;
-    }
-
-    /// How many pieces of replies have arrived so far.
-    pub fn replies_so_far(&self) -> usize {
-        self.replies.load(Ordering::SeqCst)
+    /// How many connections have been opened so far.
+    pub fn connections_so_far(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// How many pieces of requests have arrived so far.
     pub fn requests_so_far(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
-    }
-}
-
-async fn reached(counter: &AtomicUsize, n: usize) {
-    while counter.load(Ordering::SeqCst) < n {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
 }
 

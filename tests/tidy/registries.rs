@@ -26,6 +26,7 @@ pub const FOLDERS: &[Folder] = &[
         list: "ALL",
         beside: &[
             ("redis_conn", "the connection of the Redis back end"),
+            ("redis_ear", "the ear of the Redis back end for releases"),
             ("redis_scripts", "the scripts of the Redis back end"),
         ],
     },

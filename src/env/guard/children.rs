@@ -144,7 +144,7 @@ impl Children {
 /// A child starts with what the guard blocks or ignores set back: above all SIGHUP, which the
 /// kernel sends to a stopped group that is orphaned, together with SIGCONT.
 fn default_signals() -> io::Result<()> {
-    for number in 1..libc::SIGSYS {
+    for number in 1..=libc::SIGSYS {
         if let Ok(which) = Signal::try_from(number)
             && !matches!(which, Signal::SIGKILL | Signal::SIGSTOP)
         {

@@ -28,7 +28,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 mod children;
@@ -63,7 +63,7 @@ pub fn run(order: &Order) -> i32 {
     match start(order) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("guard: {error}");
+            complain(&error);
             REFUSED
         }
     }
@@ -97,6 +97,11 @@ fn start(order: &Order) -> io::Result<i32> {
             code
         }
     }
+}
+
+/// To the log, if that is possible: a full disk must not end the guard before its time.
+fn complain(error: &io::Error) {
+    let _ = writeln!(io::stderr(), "guard: {error}");
 }
 
 /// The signals that the guard reads instead of dying of them. Blocked before the first fork, so

@@ -6,7 +6,7 @@
 //! sequence tells whether it is allowed here: sysctls, seccomp profiles and masked parts of
 //! `/proc` each refuse another step.
 
-use super::{Ledger, Order, REFUSED, Role, announce, server, signals};
+use super::{Ledger, Order, REFUSED, Role, announce, complain, server, signals};
 use crate::env::ledger::{Entry, told};
 use crate::env::process::Identity;
 use crate::env::{procfs, root};
@@ -33,7 +33,7 @@ pub(super) fn run(order: &Order, ledger: Ledger) -> io::Result<i32> {
         ForkResult::Child => {
             drop(opener);
             let code = inner(order, ledger, File::from(gate)).unwrap_or_else(|error| {
-                eprintln!("guard: {error}");
+                complain(&error);
                 REFUSED
             });
             std::process::exit(code)

@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -64,7 +64,8 @@ pub(super) fn serve(order: &Order, ledger: Ledger) -> io::Result<i32> {
         Over::Ended => Ok(ENDED),
         Over::Director(what) => {
             if !left.is_empty() {
-                println!("{LEFT}{}", serde_json::to_string(&left)?);
+                // A conductor that is gone meanwhile cannot be told.
+                let _ = writeln!(io::stdout(), "{LEFT}{}", serde_json::to_string(&left)?);
             }
             Ok(match what {
                 Change::Exited(code) => code,

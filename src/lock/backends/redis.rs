@@ -99,7 +99,7 @@ impl Redis {
         match self.link.call(&by_hash, until).await {
             Err(NoAnswer::Refused(Some(ServerErrorKind::NoScript), _)) => {
                 let by_text = command("EVAL", &script.code, keys, args);
-                Ok(self.link.call(&by_text, until).await?)
+                Ok(Box::pin(self.link.call(&by_text, until)).await?)
             }
             answer => Ok(answer?),
         }
@@ -108,25 +108,33 @@ impl Redis {
     /// The second command of the two flaws that make an acquire of two.
     async fn second_command(
         &self,
+        flaw: Flaw,
         keys: &Keys,
         ask: &Ask<'_>,
         fencing: Option<FencingToken>,
     ) -> Result<Option<FencingToken>, CommandError> {
-        if self.flaw == Some(Flaw::SetThenPexpire) {
-            let mut pexpire = redis::cmd("PEXPIRE");
-            pexpire.arg(&keys.lock).arg(ask.lease_ms());
-            self.link
-                .call(&pexpire, ask.until)
-                .await
-                .map_err(half_done)?;
+        match flaw {
+            Flaw::SetThenPexpire => {
+                let mut pexpire = redis::cmd("PEXPIRE");
+                pexpire.arg(&keys.lock).arg(ask.lease_ms());
+                let set = self.link.call(&pexpire, ask.until).await;
+                set.map_err(half_done)?;
+                Ok(fencing)
+            }
+            Flaw::FenceAfterSet if fencing.is_none() => {
+                let mut incr = redis::cmd("INCR");
+                incr.arg(&keys.fence);
+                let minted = self.link.call(&incr, ask.until).await;
+                fencing_token(&minted.map_err(half_done)?)
+            }
+            Flaw::FenceAfterSet
+            | Flaw::BlindRelease
+            | Flaw::BlindRenew
+            | Flaw::RenewRecreates
+            | Flaw::DeadlineFromReply
+            | Flaw::TimeoutMeansBusy
+            | Flaw::IgnoresRenewalFailure => Ok(fencing),
         }
-        if self.flaw == Some(Flaw::FenceAfterSet) && fencing.is_none() {
-            let mut incr = redis::cmd("INCR");
-            incr.arg(&keys.fence);
-            let minted = self.link.call(&incr, ask.until).await.map_err(half_done)?;
-            return fencing_token(&minted);
-        }
-        Ok(fencing)
     }
 }
 
@@ -159,7 +167,12 @@ impl LockService for Redis {
             Value::Array(fields) => match fields.as_slice() {
                 [Value::Int(1), minted @ ..] => {
                     let fencing = minted.first().map_or(Ok(None), fencing_token)?;
-                    let fencing = self.second_command(&keys, ask, fencing).await?;
+                    let fencing = match self.flaw {
+                        Some(flaw) => {
+                            Box::pin(self.second_command(flaw, &keys, ask, fencing)).await?
+                        }
+                        None => fencing,
+                    };
                     let lease = ask.lease;
                     Ok(AcquireAnswer::Granted { fencing, lease })
                 }

@@ -10,10 +10,9 @@ use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, ServerErrorKind, Value,
 };
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpStream;
-use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
@@ -21,6 +20,8 @@ use tokio::time::{Instant, timeout_at};
 pub(super) struct Link {
     address: String,
     present: Mutex<Option<Arc<Live>>>,
+    /// Held by the one who connects anew.
+    connecting: tokio::sync::Mutex<()>,
 }
 
 /// One connection. Its driver ends with it.
@@ -55,12 +56,17 @@ impl Link {
         Ok(Link {
             address: address.to_owned(),
             present: Mutex::default(),
+            connecting: tokio::sync::Mutex::default(),
         })
     }
 
     /// Sends one command on the present connection, or on a new one.
     pub(super) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        let live = self.live(until).await?;
+        let live = match self.present() {
+            Some(live) => live,
+            // On the heap: connecting is rare, and its future is many times the command's.
+            None => Box::pin(self.reconnect(until)).await?,
+        };
         let answer = live.call(command, until).await;
         if answer.as_ref().is_err_and(NoAnswer::is_suspect) {
             live.given_up.store(true, Ordering::Relaxed);
@@ -68,14 +74,21 @@ impl Link {
         answer
     }
 
-    /// The present connection if it is alive, else a new one. Nothing has been sent if it fails.
-    async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
-        let present = timeout_at(until, self.present.lock()).await;
-        let mut present = present.map_err(|_| late(Stage::Connecting))?;
-        if let Some(live) = present.as_ref().filter(|live| live.is_good()) {
-            return Ok(Arc::clone(live));
+    /// The present connection, if it is good.
+    fn present(&self) -> Option<Arc<Live>> {
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        present.as_ref().filter(|live| live.is_good()).cloned()
+    }
+
+    /// A new connection, made by one for all who wait. Nothing has been sent if it fails.
+    async fn reconnect(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
+        let turn = timeout_at(until, self.connecting.lock()).await;
+        let _turn = turn.map_err(|_| late(Stage::Connecting))?;
+        if let Some(live) = self.present() {
+            return Ok(live);
         }
         let live = Arc::new(self.connect(until).await?);
+        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
         *present = Some(Arc::clone(&live));
         Ok(live)
     }

@@ -19,10 +19,10 @@ pub(super) struct Keys {
 impl Keys {
     /// The braces put all three into one hash slot.
     pub(super) fn of(name: &LockName) -> Keys {
-        let lock = format!("{}{{{}}}", name.prefix, name.key);
+        let lock = [&name.prefix, "{", &name.key, "}"].concat();
         Keys {
-            fence: format!("{lock}:fence"),
-            wake: format!("{lock}:wake"),
+            fence: [&lock, ":fence"].concat(),
+            wake: [&lock, ":wake"].concat(),
             lock,
         }
     }

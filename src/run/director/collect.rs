@@ -1,7 +1,8 @@
 //! After the drill: what the server, the store and the key hold at the end, put on the record.
 
+use super::arrivals::END_MARK;
 use super::scene::{SERVER, Scene};
-use super::{DirectorError, dispatch, stage};
+use super::{DirectorError, until, workers};
 use crate::env::error::EnvError;
 use crate::run::run_dir;
 use crate::store::{self, Logged, StoreError};
@@ -10,10 +11,10 @@ use std::time::Duration;
 
 /// Collects everything that the checks need and that is not an event of its own.
 pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
-    dispatch::sample_clock(scene, 3).await?;
+    until::sample_clock(scene, 3).await?;
     let control = scene.control()?;
-    control.mark(dispatch::END_MARK).await?;
-    dispatch::until_marked(scene, dispatch::END_MARK, Duration::from_secs(10)).await?;
+    control.mark(END_MARK).await?;
+    until::marked(scene, END_MARK, Duration::from_secs(10)).await?;
     let key = scene.plan.lock.key.clone();
     let left = control.left(&key).await?;
     let server = SERVER.to_owned();
@@ -44,7 +45,7 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
     };
     let kind = store::find(&scene.plan.store.kind)
         .ok_or_else(|| DirectorError::Bug("the store has left the registry".to_owned()))?;
-    let mut store = (kind.open)(&stage::store_spec(scene)).map_err(broken)?;
+    let mut store = (kind.open)(&workers::store_spec(scene)).map_err(broken)?;
     for logged in store.log().await.map_err(broken)? {
         scene.record(scene.now(), By::Store, attempt(logged))?;
     }

@@ -1,15 +1,20 @@
 //! The director of one arm: starts the servers and the workers, injects the faults on the events
 //! that the plan names, and records everything. Judges nothing.
 
+mod arrivals;
 mod collect;
 mod dispatch;
 mod incoming;
 mod injure;
+mod patience;
 mod progress;
 mod scene;
-mod stage;
+mod servers;
+mod strike;
 mod truth;
+mod until;
 mod waits;
+mod workers;
 
 pub use progress::Progress;
 
@@ -132,16 +137,16 @@ async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
 
 async fn play(scene: &mut Scene) -> Result<Ending, DirectorError> {
     scene.phase("servers")?;
-    stage::servers(scene).await?;
+    servers::start(scene).await?;
     scene.phase("workers")?;
-    stage::workers(scene).await?;
+    workers::start(scene).await?;
     scene.phase("drill")?;
     let ending = dispatch::run(scene).await?;
     scene.phase("settle")?;
-    dispatch::settle(scene).await?;
+    until::workers_ended(scene).await?;
     scene.phase("collect")?;
     collect::everything(scene).await?;
     scene.phase("stop")?;
-    stage::stop(scene).await?;
+    strike::stop(scene).await?;
     Ok(ending)
 }

@@ -43,6 +43,19 @@ pub fn sentence(line: &Line) -> Option<String> {
     };
     match &line.event {
         Event::Phase { name } => Some(format!("phase {name}")),
+        Event::PatienceEnded { awaited, by } => Some(format!("{by} waited for {awaited} in vain")),
+        Event::Lost { grant, reason, .. } => {
+            Some(format!("{who} was told that {grant} is lost: {reason}"))
+        }
+        Event::Effect { key, change, .. } => granted(who, key, change),
+        Event::Return { answer, .. } => answered(who, answer),
+        Event::Invoke { call, .. } => leaving(call),
+        other => of_fault(other),
+    }
+}
+
+fn of_fault(event: &Event) -> Option<String> {
+    match event {
         Event::FaultOnset {
             fault,
             kind,
@@ -58,53 +71,34 @@ pub fn sentence(line: &Line) -> Option<String> {
         Event::FaultNotInjected { fault, why } => {
             Some(format!("fault {fault} not injected: {why}"))
         }
-        Event::PatienceEnded { awaited, by } => Some(format!("{by} waited for {awaited} in vain")),
-        Event::Lost { grant, reason, .. } => {
-            Some(format!("{who} was told that {grant} is lost: {reason}"))
-        }
-        Event::Effect {
-            key,
-            change: Change::Set { fencing, .. },
-            ..
-        } => Some(match fencing {
-            Some(fencing) => format!("{who} granted {key} with fencing token {fencing}"),
-            None => format!("{who} granted {key}"),
-        }),
-        Event::Return {
-            answer: Answer::Accepted,
-            ..
-        } => Some(format!("{who}: the store accepted")),
-        Event::Return {
-            answer: Answer::Rejected { .. },
-            ..
-        } => Some(format!("{who}: the store rejected")),
-        Event::Invoke {
-            call: Call::Write { write, fencing, .. },
-            ..
-        } => Some(match fencing {
-            Some(fencing) => format!("{write} leaves with fencing token {fencing}"),
-            None => format!("{write} leaves without a fencing token"),
-        }),
-        Event::Start { .. }
-        | Event::WorkerStarted { .. }
-        | Event::WorkerExited { .. }
-        | Event::ChildSignal { .. }
-        | Event::Invoke { .. }
-        | Event::Return { .. }
-        | Event::Point { .. }
-        | Event::Resumed { .. }
-        | Event::Go { .. }
-        | Event::Look { .. }
-        | Event::ObserverSynced { .. }
-        | Event::ObserverGap { .. }
-        | Event::Effect { .. }
-        | Event::ClockSample { .. }
-        | Event::StoreAttempt { .. }
-        | Event::FinalValue { .. }
-        | Event::FinalKey { .. }
-        | Event::Stall { .. }
-        | Event::Sweep { .. }
-        | Event::Note { .. }
-        | Event::End { .. } => None,
+        _ => None,
     }
+}
+
+fn granted(who: &str, key: &str, change: &Change) -> Option<String> {
+    let Change::Set { fencing, .. } = change else {
+        return None;
+    };
+    Some(match fencing {
+        Some(fencing) => format!("{who} granted {key} with fencing token {fencing}"),
+        None => format!("{who} granted {key}"),
+    })
+}
+
+fn answered(who: &str, answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Accepted => Some(format!("{who}: the store accepted")),
+        Answer::Rejected { .. } => Some(format!("{who}: the store rejected")),
+        _ => None,
+    }
+}
+
+fn leaving(call: &Call) -> Option<String> {
+    let Call::Write { write, fencing, .. } = call else {
+        return None;
+    };
+    Some(match fencing {
+        Some(fencing) => format!("{write} leaves with fencing token {fencing}"),
+        None => format!("{write} leaves without a fencing token"),
+    })
 }

@@ -124,7 +124,7 @@ pub enum Cause {
     Flush,
     /// The server's clock was moved, and the server took the lease for expired.
     Clock,
-    /// It cannot be told whether the grant's own release did it or one of these.
+    /// It cannot be told which of these releases did it; one of them is the grant's own.
     Unclear(Vec<usize>),
     /// Nothing on the record did it: eviction, a restart, a client outside the lab.
     Unexplained,

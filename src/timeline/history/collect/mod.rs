@@ -178,9 +178,8 @@ impl<'a> Collector<'a> {
             }
             Event::Phase { name } => self.history.phases.push((stamp.seq, stamp.at, name)),
             Event::End { reason } => {
-                if self.history.end.is_none() {
-                    self.history.end = Some((stamp.seq, stamp.at, reason));
-                }
+                let end = &mut self.history.end;
+                end.get_or_insert((stamp.seq, stamp.at, reason));
             }
             _other => {}
         }

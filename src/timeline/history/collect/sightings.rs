@@ -12,7 +12,7 @@ use crate::timeline::history::time::Span;
 
 impl Collector<'_> {
     pub(super) fn fault(&mut self, stamp: &Stamp, event: Event) {
-        let (seq, at) = (stamp.seq, stamp.at);
+        let seq = stamp.seq;
         let name = match &event {
             Event::FaultOnset { fault, .. }
             | Event::FaultHeal { fault, .. }
@@ -27,6 +27,11 @@ impl Collector<'_> {
             );
             return;
         };
+        self.fault_line(stamp, index, event);
+    }
+
+    fn fault_line(&mut self, stamp: &Stamp, index: usize, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
         match event {
             Event::FaultOnset {
                 worker,

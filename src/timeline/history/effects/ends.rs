@@ -32,8 +32,8 @@ impl Book<'_> {
 
     /// Release, expiry, or something else?
     ///
-    /// A release of the grant's own that was told done did it. One that was left open did it if the
-    /// deadline had not passed and nobody else can have.
+    /// A release of the grant's own that was told done did it, unless another says the same. One
+    /// that was left open did it if the deadline had not passed and nobody else can have.
     pub(super) fn deleted(
         &mut self,
         effect: &RawEffect,
@@ -45,25 +45,28 @@ impl Book<'_> {
         let within = Bounds::between(grant.granted.earliest, effect.at);
         let own = self.own_release(holder, effect.at);
         let told = own.map(|i| self.operations[i].told());
-        if told != Some(Told::Done) && until.is_some_and(|until| effect.at >= until.earliest) {
+        let passed = until.is_some_and(|until| effect.at >= until.earliest);
+        if told != Some(Told::Done) && passed {
             return KeyEnd::Expired {
                 seq,
                 pos,
                 seen: effect.at,
             };
         }
-        let suspects = match told {
-            Some(Told::Done) => Vec::new(),
-            Some(Told::Open | Told::NotDone) | None => {
-                let explained = |i: usize| self.explained.contains(&i);
-                self.index
-                    .foreign_releases(grant.id.as_ref(), within, &explained)
-            }
-        };
+        let explained = |i: usize| self.explained.contains(&i);
+        let id = grant.id.as_ref();
+        let mut suspects = self.index.foreign_releases(id, within, &explained);
+        if told == Some(Told::Done) {
+            // Against a release that says it did it, only another that says so too counts.
+            suspects.retain(|i| self.operations[*i].told() == Told::Done);
+        }
         let refused = |i: &usize| self.operations[*i].told() == Told::NotDone;
         let cause = match own {
             Some(operation) if suspects.iter().all(refused) => {
                 self.explained.insert(operation);
+                if passed {
+                    self.either.insert(operation, holder);
+                }
                 let invoked = self.operations[operation].invoked.max(within.earliest);
                 return KeyEnd::Released {
                     seq,
@@ -72,8 +75,8 @@ impl Book<'_> {
                     operation,
                 };
             }
-            Some(_) => Cause::Unclear(suspects),
-            None => self.blame(effect, within, suspects),
+            Some(own) => Cause::Unclear([vec![own], suspects].concat()),
+            None => self.blame(effect, (holder, within), suspects),
         };
         KeyEnd::Taken {
             seq,
@@ -91,9 +94,22 @@ impl Book<'_> {
             .max_by_key(|i| self.operations[*i].told() == Told::Done)
     }
 
-    fn blame(&mut self, effect: &RawEffect, within: Bounds, suspects: Vec<usize>) -> Cause {
+    fn blame(
+        &mut self,
+        effect: &RawEffect,
+        (holder, within): (usize, Bounds),
+        mut suspects: Vec<usize>,
+    ) -> Cause {
+        if suspects.is_empty() {
+            let other = |i: usize| !self.either.contains_key(&i);
+            let id = self.grants[holder].id.as_ref();
+            suspects = self.index.foreign_releases(id, within, &other);
+        }
         if let [only] = *suspects {
             self.explained.insert(only);
+            if let Some(earlier) = self.either.remove(&only) {
+                self.found_expired(earlier);
+            }
         }
         if !suspects.is_empty() {
             Cause::BlindDelete(suspects)
@@ -101,6 +117,17 @@ impl Book<'_> {
             Cause::Clock
         } else {
             Cause::Unexplained
+        }
+    }
+
+    /// The release that seemed to have ended this grant's key did something else.
+    fn found_expired(&mut self, grant: usize) {
+        if let KeyEnd::Released { seq, pos, at, .. } = self.grants[grant].end {
+            self.grants[grant].end = KeyEnd::Expired {
+                seq,
+                pos,
+                seen: at.latest,
+            };
         }
     }
 

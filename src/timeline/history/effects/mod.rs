@@ -4,26 +4,25 @@
 //! deadline and never the deletion; release and expiry look alike; the key may end without the
 //! entitlement ending; a key may be extended by somebody who does not hold it.
 
+use super::History;
 use super::attribute::{Index, grant_of};
 use super::clock_map::{ClockMap, Offset};
 use super::collect::RawEffect;
-use super::derive::note;
 use super::grant::{Author, Cause, Extension, Grant, KeyEnd};
 use super::operation::Operation;
-use super::sequence::Sequence;
 use super::time::{Bounds, NEVER, Span, ms};
-use super::{History, Observer};
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Answer, Change};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 mod ends;
 mod entitlement;
+mod trust;
 
 /// Reads all effects into `history.grants`.
 pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) {
     effects.sort_by(|a, b| (&a.server, a.pos, a.seq).cmp(&(&b.server, b.pos, b.seq)));
-    check_order(history, &effects);
+    trust::check_order(history, &effects);
     let index = Index::new(&history.operations, history.workers.len());
     let mut book = Book {
         operations: &history.operations,
@@ -33,6 +32,7 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         grants: Vec::new(),
         held: HashMap::new(),
         explained: HashSet::new(),
+        either: HashMap::new(),
         server: String::new(),
         floor: 0,
     };
@@ -41,7 +41,7 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
     }
     let mut grants = book.close();
     for grant in &mut grants {
-        grant.doubt = doubt(grant, history.observers.get(&grant.server));
+        grant.doubt = trust::doubt(grant, history.observers.get(&grant.server));
         if grant.doubt.is_some() {
             grant.definite = None;
         }
@@ -52,49 +52,6 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         }
     }
     history.grants = grants;
-}
-
-/// Positions rise by one, except where the observer itself says that it lost its place.
-fn check_order(history: &mut History, effects: &[RawEffect]) {
-    let mut orders: BTreeMap<&str, Sequence> = BTreeMap::new();
-    for effect in effects {
-        orders
-            .entry(&effect.server)
-            .or_insert_with(|| Sequence::new("effects of the server's stream", 0))
-            .take(effect.pos);
-    }
-    for (server, order) in orders {
-        let gaps = history
-            .observers
-            .get(server)
-            .is_some_and(|observer| !observer.gaps.is_empty());
-        if gaps && order.lacks().next().is_some() {
-            continue;
-        }
-        for defect in order.defects() {
-            note(history, defect.events, format!("{server}: {}", defect.what));
-        }
-    }
-}
-
-/// Why nothing certain can be said of a grant.
-fn doubt(grant: &Grant, observer: Option<&Observer>) -> Option<String> {
-    let server = &grant.server;
-    let synced = observer.and_then(|observer| observer.synced.iter().map(|(_, at)| *at).min());
-    match synced {
-        None => return Some(format!("the observer of {server} was never in sync")),
-        Some(at) if grant.seen < at => {
-            return Some(format!("the observer of {server} was not yet in sync"));
-        }
-        Some(_) => {}
-    }
-    let gap = observer?.gaps.iter().find(|gap| {
-        gap.within.earliest <= grant.possible.to && grant.possible.from <= gap.within.latest
-    })?;
-    Some(format!(
-        "the observer of {server} lost its place: {}",
-        gap.why
-    ))
 }
 
 /// What is known while the effects go by.
@@ -108,6 +65,9 @@ struct Book<'a> {
     held: HashMap<String, (usize, Option<Bounds>)>,
     /// Operations that have caused an effect already.
     explained: HashSet<usize>,
+    /// Releases that ended their own key, or found it just expired: → that grant. Either is
+    /// possible until an effect turns up that nothing else can have caused.
+    either: HashMap<usize, usize>,
     server: String,
     /// No later effect of this server was applied before this, ns.
     floor: u64,

@@ -1,0 +1,122 @@
+//! Puts whatever arrives on the record.
+
+use super::DirectorError;
+use super::Ending;
+use super::incoming::Incoming;
+use super::scene::Scene;
+use super::waits;
+use crate::env::guard::{Change as Child, ChildEvent};
+use crate::env::redis::observe::Observed;
+use crate::timeline::event::{By, ChildChange, Event};
+
+/// The mark behind the last effect that counts.
+pub const END_MARK: &str = "end";
+
+/// Puts one arrival on the record.
+pub fn take(scene: &mut Scene, incoming: Incoming) -> Result<(), DirectorError> {
+    match incoming {
+        Incoming::Worker(name, line) => {
+            if let Event::Point { point, waits: true } = &line.event {
+                let wait = waits::wait_at(&scene.plan, &name, point, scene.now());
+                if let Some(worker) = scene.workers.get_mut(&name) {
+                    worker.wait = Some(wait);
+                }
+            }
+            scene.record(line.at, By::Worker(name), line.event)
+        }
+        Incoming::WorkerClosed(name) => {
+            if let Some(worker) = scene.workers.get_mut(&name) {
+                worker.closed = true;
+                worker.wait = None;
+            }
+            Ok(())
+        }
+        Incoming::WorkerGarbage(name, text) => Err(DirectorError::Bug(format!(
+            "worker {name} wrote a line that is no event: {text:.200}"
+        ))),
+        Incoming::Observed(server, observed) => observe(scene, server, observed),
+        Incoming::Child(event) => child(scene, &event),
+        Incoming::Stall(from, to) => {
+            let (from, to) = (scene.lab(from), scene.lab(to));
+            scene.record(to, By::Lab, Event::Stall { from, to })
+        }
+        Incoming::Interrupt => {
+            scene.ending = Some(Ending::Interrupted);
+            Ok(())
+        }
+    }
+}
+
+fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), DirectorError> {
+    let by = By::Server(server.clone());
+    match observed {
+        Observed::Synced(at) => {
+            scene.synced = true;
+            scene.record(scene.lab(at), by, Event::ObserverSynced { server })
+        }
+        Observed::Effect(at, event) => scene.record(scene.lab(at), by, event),
+        Observed::Mark(name) => {
+            scene.marks.insert(name);
+            Ok(())
+        }
+        // Everything up to the end mark has been seen: what ends now was meant to end.
+        Observed::Gap(..) if scene.marks.contains(END_MARK) => Ok(()),
+        Observed::Gap(at, why) => {
+            scene.synced = false;
+            scene.record(scene.lab(at), by, Event::ObserverGap { server, why })
+        }
+    }
+}
+
+fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
+    if is_end(event.what) {
+        scene.servers.retain(|_, pid| *pid != event.pid);
+    }
+    let Some((name, worker)) = scene
+        .workers
+        .iter_mut()
+        .find(|(_, worker)| worker.pid == event.pid)
+    else {
+        return Ok(());
+    };
+    let name = name.clone();
+    let at = event.at_monotonic_ns.saturating_sub(scene.zero_ns);
+    let (code, signal) = match event.what {
+        Child::Exited(code) => {
+            worker.exited = true;
+            (Some(code), None)
+        }
+        Child::Killed(signal) => {
+            worker.exited = true;
+            (None, Some(signal))
+        }
+        Child::Stopped => return signalled(scene, at, name, ChildChange::Stopped),
+        Child::Continued => return signalled(scene, at, name, ChildChange::Continued),
+    };
+    scene.record(
+        at,
+        By::Lab,
+        Event::WorkerExited {
+            worker: name,
+            code,
+            signal,
+        },
+    )
+}
+
+/// The child is gone.
+pub const fn is_end(what: Child) -> bool {
+    match what {
+        Child::Exited(_) | Child::Killed(_) => true,
+        Child::Stopped | Child::Continued => false,
+    }
+}
+
+fn signalled(
+    scene: &mut Scene,
+    at: u64,
+    worker: String,
+    change: ChildChange,
+) -> Result<(), DirectorError> {
+    scene.record(at, By::Lab, Event::ChildSignal { worker, change })
+}

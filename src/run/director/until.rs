@@ -1,0 +1,99 @@
+//! Waits of the director itself, before and after the drill; whatever arrives meanwhile goes on
+//! the record.
+
+use super::DirectorError;
+use super::arrivals::take;
+use super::scene::{SERVER, Scene};
+use crate::env::error::EnvError;
+use crate::timeline::event::{By, Event};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// After the drill: whoever still runs is ended.
+pub async fn workers_ended(scene: &mut Scene) -> Result<(), DirectorError> {
+    scene.flush()?;
+    for worker in scene.workers.values().filter(|worker| !worker.exited) {
+        // Gone already is as good as killed.
+        let _ = killpg(Pid::from_raw(worker.pid), Signal::SIGKILL);
+    }
+    until(
+        scene,
+        Duration::from_secs(10),
+        "the end of every worker",
+        |scene| scene.workers_done(),
+    )
+    .await
+}
+
+/// Waits for the observer.
+pub async fn synced(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
+    until(scene, limit, "the observer to be in sync", |scene| {
+        scene.synced
+    })
+    .await
+}
+
+/// Waits for a mark of ours to come by in the stream.
+pub async fn marked(scene: &mut Scene, name: &str, limit: Duration) -> Result<(), DirectorError> {
+    until(scene, limit, "the observer to catch up", |scene| {
+        scene.marks.contains(name)
+    })
+    .await
+}
+
+/// Waits, at most `limit`, until no server and no worker is left; not an error if some are.
+pub async fn gone(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
+    let all_gone = |scene: &Scene| {
+        scene.servers.is_empty() && scene.workers.values().all(|worker| worker.exited)
+    };
+    match until(scene, limit, "everything to end", all_gone).await {
+        Err(DirectorError::Env(_)) => Ok(()),
+        other => other,
+    }
+}
+
+async fn until(
+    scene: &mut Scene,
+    limit: Duration,
+    what: &str,
+    done: impl Fn(&Scene) -> bool,
+) -> Result<(), DirectorError> {
+    let deadline = Instant::now() + limit;
+    while !done(scene) {
+        match tokio::time::timeout_at(deadline, scene.inbox.recv()).await {
+            Ok(Some(incoming)) => take(scene, incoming)?,
+            Ok(None) => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
+            Err(_) => {
+                return Err(DirectorError::Env(EnvError::new(
+                    format!("waited {limit:?} for {what} in vain"),
+                    "see the logs in the run directory",
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the server's clock `count` times.
+pub async fn sample_clock(scene: &mut Scene, count: usize) -> Result<(), DirectorError> {
+    let control = scene.control()?;
+    for _ in 0..count {
+        let (before, after, server_us) = control.clock().await?;
+        let (before, after) = (scene.lab(before), scene.lab(after));
+        let server = SERVER.to_owned();
+        let by = By::Server(server.clone());
+        scene.record(
+            after,
+            by,
+            Event::ClockSample {
+                server,
+                before,
+                after,
+                server_us,
+            },
+        )?;
+    }
+    Ok(())
+}

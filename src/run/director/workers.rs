@@ -1,0 +1,134 @@
+//! The store, then the workers, each with pipes of its own; a worker that must wait for its turn
+//! stands at its start.
+
+use super::incoming;
+use super::scene::{PREFIX, Scene, Worker};
+use super::{DirectorError, waits};
+use crate::env::error::EnvError;
+use crate::env::guard::{ChildRole, Spawn};
+use crate::plan::WorkerPlan;
+use crate::run::run_dir;
+use crate::store::{self, StoreSpec};
+use crate::timeline::event::Event;
+use crate::worker::{LockSpec, WorkerSpec};
+use nix::fcntl::OFlag;
+use nix::unistd::pipe2;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Creates the store, then starts every worker; each waits at its own start until its turn.
+pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
+    let store = store_spec(scene);
+    let kind = store::find(&scene.plan.store.kind).ok_or_else(|| {
+        DirectorError::Bug(format!(
+            "no store `{}` in the registry",
+            scene.plan.store.kind
+        ))
+    })?;
+    (kind.create)(&store).map_err(|error| {
+        DirectorError::Env(EnvError::new(error.to_string(), "run `lockdrill doctor`"))
+    })?;
+    for worker in scene.plan.workers.clone() {
+        start_worker(scene, &worker, &store).await?;
+    }
+    Ok(())
+}
+
+/// How this arm's store is opened.
+pub fn store_spec(scene: &Scene) -> StoreSpec {
+    StoreSpec {
+        kind: scene.plan.store.kind.clone(),
+        fence: scene.plan.store.fence,
+        once: scene.plan.store.once,
+        location: scene
+            .spec
+            .work_dir
+            .join("store.sqlite")
+            .display()
+            .to_string(),
+        lab_zero_ns: scene.zero_ns,
+    }
+}
+
+async fn start_worker(
+    scene: &mut Scene,
+    worker: &WorkerPlan,
+    store: &StoreSpec,
+) -> Result<(), DirectorError> {
+    let broken = |error: &dyn std::fmt::Display| {
+        DirectorError::Env(EnvError::new(
+            format!("cannot start worker {}: {error}", worker.name),
+            "run `lockdrill doctor`",
+        ))
+    };
+    let spec = write_spec(scene, worker, store)?;
+    let (go_read, go_write) = pipe2(OFlag::O_CLOEXEC).map_err(|error| broken(&error))?;
+    let (events_read, events_write) = pipe2(OFlag::O_CLOEXEC).map_err(|error| broken(&error))?;
+    let logs = scene.folder(scene.spec.arm_dir.join(run_dir::LOGS))?;
+    let spawn = Spawn {
+        name: worker.name.clone(),
+        role: ChildRole::Worker,
+        program: scene.spec.program.clone(),
+        arg0: None,
+        args: vec!["worker".into(), "--spec".into(), spec.display().to_string()],
+        env: Vec::new(),
+        cwd: scene.spec.work_dir.clone(),
+        log: logs.join(format!("worker.{}.log", worker.name)),
+    };
+    let pipes = Some((go_read, events_write));
+    let spawned = scene.guard.spawn(spawn, pipes).await;
+    let spawned = spawned.map_err(|error| broken(&error))?;
+    incoming::worker_lines(worker.name.clone(), events_read, scene.outbox.clone())
+        .map_err(|error| broken(&error))?;
+    scene.workers.insert(
+        worker.name.clone(),
+        Worker {
+            pid: spawned.pid,
+            go: File::from(go_write),
+            wait: None,
+            closed: false,
+            exited: false,
+        },
+    );
+    scene.record_lab(Event::WorkerStarted {
+        worker: worker.name.clone(),
+        pid: spawned.pid,
+        start_ticks: spawned.start_ticks,
+    })
+}
+
+/// Writes what the worker is told into a file of the arm.
+fn write_spec(
+    scene: &Scene,
+    worker: &WorkerPlan,
+    store: &StoreSpec,
+) -> Result<PathBuf, DirectorError> {
+    let address = scene
+        .lock_address
+        .ok_or_else(|| DirectorError::Bug("workers before servers".to_owned()))?;
+    let spec = WorkerSpec {
+        worker: worker.name.clone(),
+        plan: scene.plan.clone(),
+        lab_zero_ns: scene.zero_ns,
+        lock: LockSpec {
+            address: address.to_string(),
+            prefix: PREFIX.to_owned(),
+        },
+        store: store.clone(),
+        park_at: waits::parks(&scene.plan).into_iter().collect(),
+    };
+    let path = scene
+        .spec
+        .work_dir
+        .join(format!("worker.{}.json", worker.name));
+    serde_json::to_vec(&spec)
+        .map_err(std::io::Error::other)
+        .and_then(|json| std::fs::write(&path, json))
+        .map_err(|error| {
+            DirectorError::Env(EnvError::new(
+                format!("cannot write {}: {error}", path.display()),
+                "free space in the state folder",
+            ))
+        })?;
+    Ok(path)
+}

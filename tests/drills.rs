@@ -1,0 +1,10 @@
+//! Whole drills, end to end, in a program of their own: nothing else should run beside them.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+#[path = "support/lab.rs"]
+mod lab;
+
+mod faked_faults;
+mod lab_killed;
+mod run_environment;
+mod run_pause;

@@ -1,0 +1,35 @@
+//! Every test that needs no drill, in one program: linking thirty programs takes longer than
+//! running them. A tidy rule refuses a test file that is in neither list.
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod support;
+
+mod checks_damaged;
+mod checks_lock;
+mod checks_oracle;
+mod checks_record;
+mod checks_verdict;
+mod checks_work;
+mod cli_validate;
+mod experiment_files;
+mod experiment_plans;
+mod experiment_property;
+mod experiment_refusals;
+mod lock_conformance;
+mod lock_flaws;
+mod lock_handle;
+mod lock_misuse;
+mod lock_redis;
+mod lock_redis_trouble;
+mod lock_renewal;
+mod lock_waiter;
+mod report_files;
+mod report_golden;
+mod report_page;
+mod setup;
+mod store_model;
+mod store_sqlite;
+mod worker_contend;
+mod worker_lab_gone;
+mod worker_script;
+mod worker_stop;

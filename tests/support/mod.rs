@@ -1,0 +1,15 @@
+//! What several tests share.
+#![allow(dead_code, reason = "not every test program uses all of it")]
+
+pub mod conformance;
+pub mod drill;
+pub mod golden;
+pub mod history;
+pub mod pause_drill;
+pub mod place;
+pub mod played_director;
+pub mod proxy;
+pub mod redis_lab;
+pub mod redis_server;
+pub mod scripted;
+pub mod scripted_lab;
