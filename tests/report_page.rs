@@ -51,7 +51,7 @@ fn a_pass_claims_this_run_and_no_more() {
             "0 of 1 run of this schedule failed: its failure rate lies between 0 % and 97.5 %",
             "This report does not say that.",
             "a wrote with fencing token 1 at 3.29 s, 857 ms after its lease ended and 851 ms after b was granted 2; the store refused it.",
-            "nap: pause of a from 1.18 s to 3.29 s, 2.11 s",
+            "nap: pause of a from 1.18 s to 3.28 s, 2.10 s",
             "No: 1 stale write tried, none accepted.",
             "red, as required",
             "What this run did not test",

@@ -109,7 +109,7 @@ impl Scene {
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults.retain(|fault| {
-            let end = fault.removed.or(fault.healed).unwrap_or(self.to);
+            let end = fault.healed.or(fault.removed).unwrap_or(self.to);
             touches(fault.effective, end)
         });
         part

@@ -43,7 +43,7 @@ fn fault(mark: &FaultMark) -> Sentence {
     let sentence = Sentence::default()
         .event(format!("{}: {}{whom}", mark.name, mark.kind), onset)
         .text(format!(" from {} ", at(mark.effective)));
-    let end = mark.removed.or(mark.healed);
+    let end = mark.healed.or(mark.removed);
     let sentence = match (end, mark.events.get(1)) {
         (Some(end), Some(heal)) => sentence
             .text("to ")

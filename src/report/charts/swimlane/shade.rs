@@ -15,7 +15,7 @@ impl Canvas<'_> {
 
     fn fault(&mut self, fault: &FaultMark) {
         let from = self.axis.x(fault.effective);
-        let end = fault.removed.or(fault.healed).unwrap_or(self.scene.to);
+        let end = fault.healed.or(fault.removed).unwrap_or(self.scene.to);
         let w = (self.axis.x(end) - from).max(2.0);
         let lane = fault
             .worker
@@ -97,7 +97,7 @@ fn fault_note(fault: &FaultMark, end: u64) -> String {
         .worker
         .as_deref()
         .map_or_else(String::new, |worker| format!(" of {worker}"));
-    let until = fault.removed.or(fault.healed);
+    let until = fault.healed.or(fault.removed);
     format!(
         "{}: {}{whom}, from {} to {} ({})",
         fault.name,
