@@ -51,7 +51,7 @@ fn a_pass_claims_this_run_and_no_more() {
             "0 of 1 run of this schedule failed: its failure rate lies between 0 % and 97.5 %",
             "This report does not say that.",
             "a wrote with fencing token 1 at 3.29 s, 857 ms after its lease ended and 851 ms after b was granted 2; the store refused it.",
-            "nap: pause of a from 1.18 s to 3.29 s, 2.11 s",
+            "nap: pause of a from 1.18 s to 3.28 s, 2.10 s",
             "No: 1 stale write tried, none accepted.",
             "red, as required",
             "What this run did not test",
@@ -225,4 +225,19 @@ fn of_a_longer_record_the_windows_around_the_findings_are_shown() {
     assert!(text(&page).contains("around the findings are on this page"));
     assert!(page.len() <= 2_000_000, "{} bytes", page.len());
     look::follow_links(&page);
+}
+
+/// In the order of the fencing tokens, but after its lease: honest reports tell both.
+#[test]
+fn a_late_write_in_legal_order_is_told_apart_from_a_stale_one() {
+    let mut run = named("fail");
+    for line in &mut run.arms[0].1 {
+        if let Event::StoreAttempt { highest, write, .. } = &mut line.event
+            && write == "a.write.2"
+        {
+            *highest = Some(lockdrill::ids::FencingToken(1));
+        }
+    }
+    let text = text(&page(&run));
+    assert!(text.contains("1 write was accepted after its writer's lease had ended"));
 }

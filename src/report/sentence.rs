@@ -46,6 +46,13 @@ impl Sentence {
         self
     }
 
+    /// Goes on with another sentence's pieces.
+    #[must_use]
+    pub fn then(mut self, other: Sentence) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
     /// The words alone.
     pub fn plain(&self) -> String {
         let words = self.parts.iter().map(|part| match part {

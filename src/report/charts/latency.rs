@@ -3,9 +3,8 @@
 
 use super::Chart;
 use super::ink::Ink;
-use super::log_axis::LogAxis;
 use super::picture::{Anchor, Area, Form, Picture, Words};
-use super::plot::Panel;
+use super::plot::{LogAxis, Panel};
 use crate::report::scene::Scene;
 use crate::report::words::{count, span};
 use hdrhistogram::Histogram;

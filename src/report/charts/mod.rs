@@ -4,7 +4,6 @@
 pub mod fencing;
 pub mod ink;
 pub mod latency;
-pub mod log_axis;
 pub mod margin;
 pub mod paint_png;
 pub mod paint_svg;

@@ -32,7 +32,7 @@ pub fn holders(model: &Model, links: &Links) -> Markup {
 
 fn grants(arm: &ArmModel, links: &Links) -> Markup {
     let tenures = &arm.scene.tenures;
-    let mut held_until = None;
+    let free = free_before(&arm.scene);
     html! {
         table.grants {
             thead {
@@ -43,12 +43,11 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
                 }
             }
             tbody {
-                @for tenure in tenures.iter().take(GRANTS_MAX) {
-                    @if let Some(free) = gap(held_until, tenure.from, arm.scene.epsilon) {
-                        tr.free { td { (at_ms(free)) } td { (at_ms(tenure.from)) } td colspan="4" { "nobody" } }
+                @for (tenure, free) in tenures.iter().zip(&free).take(GRANTS_MAX) {
+                    @if let Some(since) = free {
+                        tr.free { td { (at_ms(*since)) } td { (at_ms(tenure.from)) } td colspan="4" { "nobody" } }
                     }
                     (grant(arm, tenure, links))
-                    @let _ = held_until = Some(held_until.unwrap_or(0).max(tenure.until));
                 }
             }
         }
@@ -58,10 +57,16 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
     }
 }
 
-/// Since when the lock was free, if it was for longer than the record can blur.
-fn gap(held_until: Option<u64>, from: u64, epsilon: u64) -> Option<u64> {
-    let until = held_until?;
-    (from > until.saturating_add(2 * epsilon)).then_some(until)
+/// Since when the lock was free before each grant, where it was for longer than the record blurs.
+fn free_before(scene: &Scene) -> Vec<Option<u64>> {
+    let mut held_until: Option<u64> = None;
+    let free = scene.tenures.iter().map(|tenure| {
+        let since =
+            held_until.filter(|until| tenure.from > until.saturating_add(2 * scene.epsilon));
+        held_until = held_until.max(Some(tenure.until));
+        since
+    });
+    free.collect()
 }
 
 fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {

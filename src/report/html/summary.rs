@@ -44,6 +44,12 @@ fn tone(model: &Model) -> &'static str {
 
 fn troubles(model: &Model) -> Markup {
     html! {
+        @if let Some(defect) = model.result.defect() {
+            div.note role="note" {
+                b { "The record contradicts itself, so nothing below may be relied on: " } (defect)
+                ". This is a defect of lockdrill, not of the lock."
+            }
+        }
         @if !model.troubles.is_empty() {
             div.note role="note" {
                 b { "Not everything of this run could be read." }

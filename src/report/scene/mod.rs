@@ -7,8 +7,10 @@ pub mod marks;
 pub mod tenure;
 pub mod writes;
 
+use crate::ids::GrantId;
 use crate::timeline::history::History;
 use marks::{FaultMark, LossMark, Park, Renewal, ServerMark};
+use std::collections::HashMap;
 use tenure::{Belief, Tenure};
 use writes::WriteMark;
 
@@ -107,10 +109,21 @@ impl Scene {
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults.retain(|fault| {
-            let end = fault.removed.or(fault.healed).unwrap_or(self.to);
+            let end = fault.healed.or(fault.removed).unwrap_or(self.to);
             touches(fault.effective, end)
         });
         part
+    }
+
+    /// The entitlement of each grant that could be traced; of several the first.
+    pub fn by_grant(&self) -> HashMap<&GrantId, &Tenure> {
+        let mut by_grant = HashMap::new();
+        for tenure in &self.tenures {
+            if let Some(grant) = &tenure.grant {
+                by_grant.entry(grant).or_insert(tenure);
+            }
+        }
+        by_grant
     }
 
     /// There is nothing to draw.

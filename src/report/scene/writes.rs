@@ -1,4 +1,4 @@
-//! Writes and seals on the picture: who asked for what, and what the store made of it.
+//! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
 use super::tenure::Tenure;
 use crate::ids::GrantId;
@@ -40,6 +40,9 @@ pub struct WriteMark {
     pub fate: Fate,
     /// Index of the tenure of its grant, if there is one.
     pub tenure: Option<usize>,
+    /// How long after the end of its own entitlement it reached the store, ns; none if it was not
+    /// late by more than the record blurs.
+    pub late: Option<u64>,
     /// Lines that it rests on: invoke, return, store.
     pub events: Vec<u64>,
     /// The line to point at: the store's if there is one.
@@ -52,18 +55,14 @@ impl WriteMark {
         self.applied.unwrap_or(self.asked)
     }
 
-    /// How long after the end of its own entitlement it reached the store, ns.
-    pub fn late_by(&self, tenures: &[Tenure]) -> Option<u64> {
-        let tenure = tenures.get(self.tenure?)?;
-        self.applied?
-            .checked_sub(tenure.until)
-            .filter(|late| *late > 0)
+    /// Its fencing token is older than one that the store knew.
+    pub fn is_older(&self) -> bool {
+        matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high)
     }
 
-    /// Late, or older than what the store had already taken.
-    pub fn is_stale(&self, tenures: &[Tenure]) -> bool {
-        let older = matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high);
-        self.late_by(tenures).is_some() || older
+    /// Late, or older than what the store knew.
+    pub fn is_stale(&self) -> bool {
+        self.late.is_some() || self.is_older()
     }
 }
 
@@ -109,8 +108,16 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
             .grant
             .as_ref()
             .and_then(|grant| by_grant.get(grant).copied());
+        mark.late = late(mark, tenures, history.epsilon_ns);
     }
     marks
+}
+
+fn late(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> Option<u64> {
+    let tenure = tenures.get(mark.tenure?)?;
+    mark.applied?
+        .checked_sub(tenure.until)
+        .filter(|late| *late > epsilon)
 }
 
 fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
@@ -140,6 +147,7 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         grant,
         fate,
         tenure: None,
+        late: None,
         events: operation.seqs(),
         event: operation.seq,
     })
@@ -158,6 +166,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         grant: None,
         fate: Fate::Unknown,
         tenure: None,
+        late: None,
         events: Vec::new(),
         event: 0,
     }

@@ -42,11 +42,16 @@ pub fn why(arm: &ArmModel) -> Sentence {
 }
 
 fn kept(scene: &Scene) -> Sentence {
-    let reached = reached(scene).count();
-    Sentence::of(format!(
-        "{} reached the store, none of them late or older than one that it had taken; no stale write was tried, so fencing was not put to the test",
-        count(reached, "write")
-    ))
+    let writes = count(reached(scene).count(), "write");
+    match stale(scene).next() {
+        Some(late) => Sentence::of(format!(
+            "{writes} reached the store in the order of the fencing tokens; yet "
+        ))
+        .then(told(scene, late)),
+        None => Sentence::of(format!(
+            "{writes} reached the store, none of them late or older than one that it had taken; no stale write was tried, so fencing was not put to the test"
+        )),
+    }
 }
 
 /// Writes (not seals) that reached the store.
@@ -59,7 +64,7 @@ pub fn reached(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
 
 /// Stale writes that reached the store.
 pub fn stale(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
-    reached(scene).filter(|write| write.is_stale(&scene.tenures))
+    reached(scene).filter(|write| write.is_stale())
 }
 
 /// The stale write that tells most: the first that was accepted, else the first.
@@ -82,7 +87,7 @@ pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
         .event(format!("{} wrote", write.worker), write.event)
         .text(format!(" with {token} at {}", at(write.at())));
     let mut glue = ", ";
-    if let (Some(late), Some(own)) = (write.late_by(&scene.tenures), own(scene, write)) {
+    if let (Some(late), Some(own)) = (write.late, own(scene, write)) {
         let seq = own.ended_by.unwrap_or(own.granted_by);
         sentence = sentence
             .text(format!("{glue}{} after ", span(late)))

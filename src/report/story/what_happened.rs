@@ -1,12 +1,12 @@
 //! The answers that a stranger looks for first: what was done to whom and when, whether a stale
 //! write was accepted, what saved the work.
 
-use super::protection::{reached, stale, told};
+use super::protection::{most_telling, reached, stale, told};
 use crate::faults;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::marks::FaultMark;
-use crate::report::scene::writes::Fate;
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, fence_word, span};
 use crate::store::Fence;
@@ -43,7 +43,7 @@ fn fault(mark: &FaultMark) -> Sentence {
     let sentence = Sentence::default()
         .event(format!("{}: {}{whom}", mark.name, mark.kind), onset)
         .text(format!(" from {} ", at(mark.effective)));
-    let end = mark.removed.or(mark.healed);
+    let end = mark.healed.or(mark.removed);
     let sentence = match (end, mark.events.get(1)) {
         (Some(end), Some(heal)) => sentence
             .text("to ")
@@ -61,30 +61,39 @@ fn fault(mark: &FaultMark) -> Sentence {
 pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
     let scene = &arm.scene;
     let all: Vec<_> = stale(scene).collect();
-    let accepted: Vec<_> = all
-        .iter()
-        .filter(|write| write.fate == Fate::Accepted)
-        .collect();
-    if all.is_empty() {
+    let Some(shown) = most_telling(scene) else {
         return vec![Sentence::of(format!(
             "none was tried: {} reached the store, each in order and within its lease",
             count(reached(scene).count(), "write")
         ))];
-    }
-    let head = if accepted.is_empty() {
-        format!(
-            "no: {} tried, none accepted",
-            count(all.len(), "stale write")
-        )
-    } else {
-        format!(
-            "yes: {} tried, {} accepted",
-            count(all.len(), "stale write"),
-            accepted.len()
-        )
     };
-    let shown = accepted.first().map_or(all[0], |write| **write);
+    let accepted = all
+        .iter()
+        .copied()
+        .filter(|write| write.fate == Fate::Accepted);
+    let (older, late): (Vec<&WriteMark>, Vec<&WriteMark>) =
+        accepted.partition(|write| write.is_older());
+    let tried = count(all.len(), "stale write");
+    let head = match (older.len(), late.len()) {
+        (0, 0) => format!("no: {tried} tried, none accepted"),
+        (0, n) => format!(
+            "by the order of the fencing tokens no; but {} accepted after its writer's lease had ended",
+            were(n)
+        ),
+        (n, 0) => format!("yes: {tried} tried, {n} accepted"),
+        (n, m) => format!(
+            "yes: {tried} tried, {n} accepted out of order and {m} more after their writer's lease had ended"
+        ),
+    };
     vec![Sentence::of(head), told(scene, shown)]
+}
+
+fn were(n: usize) -> String {
+    format!(
+        "{} {}",
+        count(n, "write"),
+        if n == 1 { "was" } else { "were" }
+    )
 }
 
 /// Which protection saved the work, or that none did.

@@ -1,5 +1,5 @@
 //! Six recorded runs that every report must tell well: pass, fail, limit, inconclusive, dead
-//! control, noisy host. Built from literal stories; `tests/data/golden/` holds them as files.
+//! control, noisy host. Built from literal stories.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod findings;
@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// One run as it lies on disk.
 pub struct Golden {
-    /// Folder name under `tests/data/golden/`.
+    /// Name of the folder that it is written to.
     pub name: &'static str,
     /// Plan and timeline of each arm that ran, main first.
     pub arms: Vec<(Plan, Vec<Line>)>,

@@ -5,31 +5,40 @@ use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::words::{at, span};
+use std::collections::HashMap;
 
 impl Canvas<'_> {
     pub(super) fn bars(&mut self) {
-        for index in 0..self.scene.tenures.len() {
-            self.bar(index);
+        // Where many short leases lie on each other, only some are drawn.
+        let mut taken: HashMap<usize, f64> = HashMap::new();
+        for (index, tenure) in self.scene.tenures.iter().enumerate() {
+            let lane = tenure
+                .worker
+                .as_deref()
+                .map(|worker| self.scene.lane(worker));
+            let (Some(Some(row)), true) = (lane, self.touches(tenure)) else {
+                continue;
+            };
+            let (from, to) = (self.axis.x(tenure.from), self.axis.x(tenure.until));
+            let before = taken.get(&row).copied().unwrap_or(f64::NEG_INFINITY);
+            if to - before < self.merge {
+                continue;
+            }
+            taken.insert(row, to);
+            self.bar(index, (row, from, to));
         }
         self.reserve_stems();
         self.late_beliefs();
         self.renewals();
     }
 
-    fn bar(&mut self, index: usize) {
+    fn touches(&self, tenure: &Tenure) -> bool {
+        tenure.until >= self.axis.from && tenure.from <= self.axis.to
+    }
+
+    fn bar(&mut self, index: usize, (row, x, end): (usize, f64, f64)) {
         let tenure = &self.scene.tenures[index];
-        let Some(row) = tenure
-            .worker
-            .as_deref()
-            .and_then(|worker| self.scene.lane(worker))
-        else {
-            return;
-        };
-        if tenure.until < self.axis.from || tenure.from > self.axis.to {
-            return;
-        }
-        let x = self.axis.x(tenure.from);
-        let w = (self.axis.x(tenure.until) - x).max(1.0);
+        let w = (end - x).max(1.0);
         let area = Area {
             x,
             y: self.bar_top(row),
@@ -67,12 +76,9 @@ impl Canvas<'_> {
     }
 
     fn late_beliefs(&mut self) {
+        let by_grant = self.scene.by_grant();
         for belief in &self.scene.beliefs {
-            let tenure = self
-                .scene
-                .tenures
-                .iter()
-                .find(|tenure| tenure.grant.as_ref() == Some(&belief.grant));
+            let tenure = by_grant.get(&belief.grant).copied();
             let entitled_until = tenure.map_or(belief.from, |tenure| tenure.until);
             let released = tenure.is_some_and(|tenure| tenure.ended == Ended::Released);
             if released || belief.until <= entitled_until {

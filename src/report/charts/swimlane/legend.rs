@@ -192,11 +192,9 @@ impl Canvas<'_> {
                 .iter()
                 .any(|write| write.fate == fate && !write.seal)
         };
+        let by_grant = scene.by_grant();
         let late = scene.beliefs.iter().any(|belief| {
-            let tenure = scene
-                .tenures
-                .iter()
-                .find(|tenure| tenure.grant.as_ref() == Some(&belief.grant));
+            let tenure = by_grant.get(&belief.grant);
             tenure.is_none_or(|tenure| tenure.until < belief.until)
         });
         let gone = scene

@@ -5,6 +5,9 @@ mod bars;
 mod frame;
 mod legend;
 mod points;
+mod server;
+mod shade;
+mod store;
 
 use super::ink::Ink;
 use super::picture::{Anchor, Area, Form, Picture, Shelf, Words};

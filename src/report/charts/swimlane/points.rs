@@ -1,16 +1,12 @@
-//! Single marks: writes with their stems to the store, losses told, points where a worker waits,
-//! what the server did.
+//! Marks on a worker's lane: writes asked for with their stems to the store, losses told, points
+//! where the worker waits.
 
+use super::store::{fate_ink, write_note};
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::marks::{ServerKind, ServerMark};
-use crate::report::scene::tenure::Ended;
-use crate::report::scene::writes::{Fate, WriteMark};
+use crate::report::scene::writes::Fate;
 use crate::report::words::at;
-
-/// How large a mark is: half its width in pixels.
-const R: f64 = 5.0;
 
 impl Canvas<'_> {
     pub(super) fn worker_points(&mut self) {
@@ -24,14 +20,20 @@ impl Canvas<'_> {
     /// Keeps labels off the lines that run from a worker's write down to the store.
     pub(super) fn reserve_stems(&mut self) {
         let store = self.side_line(self.store_row());
+        let mut last = None;
         for write in &self.scene.writes {
             let Some(row) = self.scene.lane(&write.worker) else {
                 continue;
             };
-            if write.applied.is_some() && !write.seal {
+            let x = self.axis.x(write.at());
+            let near = last.is_some_and(|(before, x_before): (usize, f64)| {
+                before == row && (x - x_before).abs() < 1.0
+            });
+            if write.applied.is_some() && !write.seal && !near {
+                last = Some((row, x));
                 let y = self.mark_line(row);
                 self.shelf.take(Area {
-                    x: self.axis.x(write.at()) - 1.5,
+                    x: x - 1.5,
                     y,
                     w: 3.0,
                     h: store - y,
@@ -172,212 +174,5 @@ impl Canvas<'_> {
                 self.picture.mark(form, note, group.first.event);
             }
         }
-    }
-
-    pub(super) fn store_points(&mut self) {
-        let y = self.side_line(self.store_row());
-        let reached = self
-            .scene
-            .writes
-            .iter()
-            .filter(|write| write.applied.is_some());
-        let (seals, writes): (Vec<_>, Vec<_>) = reached
-            .map(|write| (self.axis.x(write.at()), write))
-            .partition(|(_, write)| write.seal);
-        for group in merge(seals, self.merge.max(4.0)) {
-            let x = group.x;
-            let ink = fate_ink(group.first.fate);
-            let note = format!("{}{}", write_note(group.first), more(group.count));
-            let form = Form::Polygon(
-                vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)],
-                ink,
-            );
-            self.picture.mark(form, note, group.first.event);
-            self.shelf.take(Area {
-                x: x - 4.0,
-                y: y - 5.0,
-                w: 8.0,
-                h: 10.0,
-            });
-        }
-        for fate in [Fate::Accepted, Fate::Rejected, Fate::Unknown] {
-            let own = writes
-                .iter()
-                .filter(|(_, write)| write.fate == fate)
-                .copied();
-            for group in merge(own, self.merge.max(5.0)) {
-                self.store_point(&group, y);
-            }
-        }
-    }
-
-    fn store_point(&mut self, group: &super::Group<'_, WriteMark>, y: f64) {
-        let (x, write) = (group.x, group.first);
-        let form = match write.fate {
-            Fate::Accepted => Form::Disc(x, y, R, Ink::Accepted),
-            Fate::Rejected => Form::Cross(x, y, R, Ink::Rejected),
-            Fate::Unknown => Form::Ring(x, y, R, Ink::Unknown),
-        };
-        self.picture.mark(
-            form,
-            format!("{}{}", write_note(write), more(group.count)),
-            write.event,
-        );
-        self.shelf.take(Area {
-            x: x - R - 1.0,
-            y: y - R - 1.0,
-            w: 2.0 * R + 2.0,
-            h: 2.0 * R + 2.0,
-        });
-        if let (Some(token), 1) = (write.fencing, group.count) {
-            let places = [
-                (x + 9.0, y + 4.0, Anchor::Start),
-                (x - 9.0, y + 4.0, Anchor::End),
-                (x + 8.0, y - 7.0, Anchor::Start),
-                (x - 8.0, y - 7.0, Anchor::End),
-            ];
-            self.label(&token.to_string(), fate_ink(write.fate), true, &places);
-        }
-    }
-
-    pub(super) fn server_points(&mut self) {
-        for index in 0..self.scene.servers.len() {
-            let row = self.scene.workers.len() + index;
-            let y = self.side_line(row);
-            let own = || {
-                self.scene
-                    .server
-                    .iter()
-                    .filter(|mark| mark.server == self.scene.servers[index])
-            };
-            let extended = own().filter(|mark| mark.kind == ServerKind::Extended);
-            let ticks = merge(
-                extended.map(|mark| (self.axis.x(mark.at), mark)),
-                self.merge,
-            );
-            for group in ticks {
-                let form = Form::Path(
-                    vec![(group.x, y - 4.0), (group.x, y + 4.0)],
-                    Ink::Muted,
-                    1.8,
-                );
-                let note = format!(
-                    "the server moved the deadline at {}{}",
-                    at(group.first.at),
-                    more(group.count)
-                );
-                self.picture.mark(form, note, group.first.event);
-                self.shelf.take(Area {
-                    x: group.x - 2.0,
-                    y: y - 5.0,
-                    w: 4.0,
-                    h: 10.0,
-                });
-            }
-            // A grant must not vanish behind the removal that comes just before it.
-            for kind in [ServerKind::Deleted, ServerKind::Flushed, ServerKind::Grant] {
-                let marks = own().filter(|mark| mark.kind == kind);
-                let at_x = marks.map(|mark| (self.axis.x(mark.at), mark));
-                for group in merge(at_x, self.merge.min(8.0)) {
-                    self.server_point(&group, y);
-                }
-            }
-        }
-    }
-
-    fn server_point(&mut self, group: &super::Group<'_, ServerMark>, y: f64) {
-        let (x, mark) = (group.x, group.first);
-        let tenure = |by: &dyn Fn(&crate::report::scene::tenure::Tenure) -> bool| {
-            self.scene.tenures.iter().position(by)
-        };
-        let (form, text) = match mark.kind {
-            ServerKind::Grant => {
-                let index = tenure(&|tenure| tenure.granted_by == mark.event);
-                let ink = index.map_or(Ink::Muted, Ink::lease);
-                let token = index
-                    .and_then(|index| self.scene.tenures[index].fencing)
-                    .or(mark.fencing);
-                let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
-                (
-                    Form::Polygon(up, ink),
-                    token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
-                )
-            }
-            ServerKind::Deleted => {
-                let ended = tenure(&|tenure| tenure.ended_by == Some(mark.event));
-                let text = match ended.map(|index| self.scene.tenures[index].ended) {
-                    Some(Ended::Released) => "released",
-                    Some(Ended::Expired | Ended::Open) => "expired",
-                    None => "deleted",
-                };
-                let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
-                (Form::Polygon(down, Ink::Muted), text.to_owned())
-            }
-            ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
-            ServerKind::Extended => return,
-        };
-        let note = format!(
-            "{}: {text} at {}{}",
-            mark.server,
-            at(mark.at),
-            more(group.count)
-        );
-        self.picture.mark(form, note, mark.event);
-        self.shelf.take(Area {
-            x: x - 6.0,
-            y: y - 10.0,
-            w: 12.0,
-            h: 22.0,
-        });
-        // A grant's mark points up and its label is above the line, all others below.
-        let line = if mark.kind == ServerKind::Grant {
-            y - 1.0
-        } else {
-            y + 10.0
-        };
-        let places = [
-            (x + 9.0, line, Anchor::Start),
-            (x - 9.0, line, Anchor::End),
-            (x, y - 13.0, Anchor::Middle),
-            (x + 2.0, y - 13.0, Anchor::Start),
-            (x - 2.0, y - 13.0, Anchor::End),
-        ];
-        self.label(&text, Ink::Muted, false, &places);
-    }
-}
-
-fn fate_ink(fate: Fate) -> Ink {
-    match fate {
-        Fate::Accepted => Ink::Accepted,
-        Fate::Rejected => Ink::Rejected,
-        Fate::Unknown => Ink::Unknown,
-    }
-}
-
-fn write_note(write: &WriteMark) -> String {
-    let what = if write.seal { "seal" } else { "write" };
-    let token = write
-        .fencing
-        .map_or_else(String::new, |token| format!(" with fencing token {token}"));
-    match (write.fate, write.applied) {
-        (Fate::Accepted, _) => format!(
-            "{what} {}{token} accepted at {}",
-            write.write,
-            at(write.at())
-        ),
-        (Fate::Rejected, _) => format!(
-            "{what} {}{token} rejected at {}{}",
-            write.write,
-            at(write.at()),
-            write
-                .highest
-                .map_or_else(String::new, |highest| format!("; the store knew {highest}")),
-        ),
-        (Fate::Unknown, Some(_)) => format!("{what} {}{token}: outcome unknown", write.write),
-        (Fate::Unknown, None) => format!(
-            "{what} {}{token} asked at {} never reached the store",
-            write.write,
-            at(write.asked)
-        ),
     }
 }

@@ -2,7 +2,13 @@
 //! numbers; an empty or single-valued range is widened, never divided by.
 
 use super::ink::Ink;
-use super::picture::{Anchor, Area, Form, Picture, Words};
+use super::picture::{Anchor, Form, Picture, Words};
+
+mod log;
+mod panel;
+
+pub use log::LogAxis;
+pub use panel::Panel;
 
 /// Lab time from left to right.
 #[derive(Debug, Clone, Copy)]
@@ -134,50 +140,6 @@ impl ValueAxis {
     }
 }
 
-/// Where a chart beside the swim lanes draws.
-#[derive(Debug, Clone, Copy)]
-pub struct Panel {
-    /// Inside the axes.
-    pub area: Area,
-}
-
-impl Default for Panel {
-    fn default() -> Self {
-        Panel::of_height(170.0)
-    }
-}
-
-impl Panel {
-    const WIDTH: f64 = 470.0;
-
-    /// A panel whose axes enclose this height.
-    pub fn of_height(h: f64) -> Self {
-        Panel {
-            area: Area {
-                x: 62.0,
-                y: 8.0,
-                w: Panel::WIDTH - 62.0 - 22.0,
-                h,
-            },
-        }
-    }
-
-    /// An empty picture of the right size.
-    pub fn begin(&self, label: &str) -> Picture {
-        Picture::new(Panel::WIDTH, self.bottom() + 26.0, label)
-    }
-
-    /// The x of the right edge.
-    pub fn right(&self) -> f64 {
-        self.area.x + self.area.w
-    }
-
-    /// The y of the lower edge.
-    pub fn bottom(&self) -> f64 {
-        self.area.y + self.area.h
-    }
-}
-
 /// 1, 2 or 5 times a power of ten, not below `least`.
 fn round_step(least: f64) -> f64 {
     let least = if least.is_finite() && least > 0.0 {
@@ -200,7 +162,6 @@ fn decimals(step: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::charts::log_axis::LogAxis;
 
     #[test]
     fn ticks_fall_on_round_numbers() {

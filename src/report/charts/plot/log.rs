@@ -1,7 +1,7 @@
-//! An axis of powers of ten.
+//! A logarithmic axis for durations.
 
-use super::ink::Ink;
-use super::picture::{Anchor, Form, Picture, Words};
+use crate::report::charts::ink::Ink;
+use crate::report::charts::picture::{Anchor, Form, Picture, Words};
 
 /// Durations from left to right, each power of ten as wide as the next.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,88 @@
+//! What the lab does and sees of processes, in words: faults, phases, workers.
+
+use crate::report::words::{at, count, span};
+use crate::timeline::event::{ChildChange, Event, ThreadLook};
+
+pub(super) fn fault(event: &Event) -> String {
+    match event {
+        Event::FaultOnset {
+            fault,
+            kind,
+            worker,
+            trigger,
+            began,
+            effective,
+            ..
+        } => format!(
+            "{fault} begins: {kind}{} at {}, in full effect {} later, triggered by {trigger}",
+            worker
+                .as_ref()
+                .map_or_else(String::new, |worker| format!(" of {worker}")),
+            at(*began),
+            span(effective.saturating_sub(*began)),
+        ),
+        Event::FaultHeal {
+            fault,
+            cause,
+            began,
+            removed,
+        } => format!(
+            "{fault} is healed at {} ({cause}); {}",
+            at(*began),
+            removed.map_or_else(
+                || "its removal was not seen".to_owned(),
+                |removed| format!("gone {} later", span(removed.saturating_sub(*began)))
+            )
+        ),
+        Event::FaultNotInjected { fault, why } => format!("{fault} was not injected: {why}"),
+        Event::Look {
+            fault,
+            moment,
+            threads,
+        } => format!("look at {fault} ({moment}): {}", look(threads)),
+        _other => String::new(),
+    }
+}
+
+fn look(threads: &[ThreadLook]) -> String {
+    let stopped = threads.iter().filter(|thread| thread.state == 'T').count();
+    format!("{} of {} stopped", stopped, count(threads.len(), "thread"))
+}
+
+pub(super) fn lab(event: &Event) -> String {
+    match event {
+        Event::Start {
+            drill,
+            arm,
+            run,
+            isolation,
+            ..
+        } => format!("record of {drill}, arm {arm}, run {run}, isolation {isolation}"),
+        Event::Phase { name } => format!("phase {name}"),
+        Event::WorkerStarted { worker, pid, .. } => format!("{worker} is process {pid}"),
+        Event::WorkerExited {
+            worker,
+            code,
+            signal,
+        } => match (code, signal) {
+            (Some(code), _) => format!("{worker} exits with {code}"),
+            (None, Some(signal)) => format!("{worker} is killed by signal {signal}"),
+            (None, None) => format!("{worker} is gone"),
+        },
+        Event::ChildSignal { worker, change } => match change {
+            ChildChange::Stopped => format!("the kernel says that {worker} is stopped"),
+            ChildChange::Continued => format!("the kernel says that {worker} is continued"),
+        },
+        Event::PatienceEnded { awaited, by } => format!("{by} waited in vain for {awaited}"),
+        Event::Stall { from, to } => format!(
+            "the host kept the lab from running for {} at {}",
+            span(to.saturating_sub(*from)),
+            at(*from)
+        ),
+        Event::Sweep { left } if left.is_empty() => "nothing was left behind".to_owned(),
+        Event::Sweep { left } => format!("left behind: {}", left.join(", ")),
+        Event::Note { text } => text.clone(),
+        Event::End { reason } => format!("end: {reason}"),
+        _other => String::new(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What servers and the store say, in words.
+
+use super::token;
+use crate::report::words::{millis, span};
+use crate::timeline::event::{AttemptKind, Change, Event};
+
+pub(super) fn effect(key: &str, change: &Change) -> String {
+    match change {
+        Change::Set { owner, fencing, .. } => {
+            format!("{key} is set for owner digest {owner}, {}", token(*fencing))
+        }
+        Change::Extended { until_ms: Some(_) } => format!("the deadline of {key} is moved"),
+        Change::Extended { until_ms: None } => format!("the lease of {key} is removed"),
+        Change::Deleted => format!("{key} is deleted"),
+        Change::Flushed => "everything is deleted".to_owned(),
+        Change::Counter { value } => value.map_or_else(
+            || format!("the fencing counter of {key} goes up"),
+            |value| format!("the fencing counter of {key} is {value}"),
+        ),
+    }
+}
+
+pub(super) fn store(event: &Event) -> String {
+    match event {
+        Event::StoreAttempt {
+            n,
+            resource,
+            kind,
+            write,
+            fencing,
+            accepted,
+            highest,
+            ..
+        } => format!(
+            "{} {} {write} on {resource} with {} ({n}. attempt; {})",
+            if *accepted { "accepts" } else { "rejects" },
+            match kind {
+                AttemptKind::Write => "write",
+                AttemptKind::Seal => "seal",
+            },
+            token(*fencing),
+            highest.map_or_else(
+                || "no fencing token known before".to_owned(),
+                |highest| format!("highest known before: {highest}")
+            ),
+        ),
+        Event::FinalValue {
+            resource,
+            write,
+            highest,
+        } => format!(
+            "at the end {resource} holds {}, {}",
+            write.as_deref().unwrap_or("nothing"),
+            token(*highest)
+        ),
+        _other => String::new(),
+    }
+}
+
+pub(super) fn observer(event: &Event) -> String {
+    match event {
+        Event::ObserverSynced { server } => format!("{server} is followed without a gap from here"),
+        Event::ObserverGap { server, why } => {
+            format!("the place in {server}'s stream is lost: {why}")
+        }
+        Event::ClockSample {
+            server,
+            before,
+            after,
+            server_us,
+        } => format!(
+            "the clock of {server} shows {}.{:06} s (read within {})",
+            server_us / 1_000_000,
+            server_us % 1_000_000,
+            span(after.saturating_sub(*before))
+        ),
+        Event::FinalKey {
+            server,
+            key,
+            exists,
+            remaining_ms,
+            ..
+        } => match (exists, remaining_ms) {
+            (false, _) => format!("at the end {server} has no {key}"),
+            (true, Some(left)) => {
+                format!("at the end {server} has {key} for {} more", millis(*left))
+            }
+            (true, None) => format!("at the end {server} has {key} without a lease"),
+        },
+        _other => String::new(),
+    }
+}
