@@ -6,6 +6,7 @@ use super::preflight::Ready;
 use super::run_dir;
 use super::spec::ArmSpec;
 use crate::env::error::EnvError;
+use crate::env::guard::Left;
 use crate::env::isolation::{self, ArmProcess, Launch};
 use crate::env::ledger::Ledger;
 use crate::exit::Exit;
@@ -132,6 +133,12 @@ fn attempt(
 fn listen(job: &ArmJob, out: impl std::io::Read, console: &Console) -> Option<String> {
     let mut error = None;
     for text in BufReader::new(out).lines().map_while(Result::ok) {
+        if let Some(left) = Left::parse(&text) {
+            let names: Vec<String> = left.iter().map(|left| format!("{left:?}")).collect();
+            // An arm that failed has said why already, and the guard has ended these.
+            error.get_or_insert(format!("left behind and ended: {}", names.join(", ")));
+            continue;
+        }
         match serde_json::from_str(&text) {
             Ok(Progress::Said { at, text }) => console.said(&job.label(), at, &text),
             Ok(Progress::Error { what, todo }) => error = Some(format!("{what}; {todo}")),

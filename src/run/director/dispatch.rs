@@ -4,7 +4,8 @@
 use super::arrivals::take;
 use super::incoming::Incoming;
 use super::patience::{arm_limit_ms, give_up_waiting, lose_patience, patience_ended};
-use super::scene::{FaultState, Scene};
+use super::players::FaultState;
+use super::scene::Scene;
 use super::until::sample_clock;
 use super::waits;
 use super::{DirectorError, Ending, injure};

@@ -1,8 +1,10 @@
 //! Begins and ends faults, and puts on the record what proves or refutes them.
 
-use super::scene::{Fault, FaultState, Scene};
+use super::players::{Fault, FaultState};
+use super::scene::Scene;
 use super::{DirectorError, dispatch};
 use crate::env::action::Action;
+use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::env::stop;
 use crate::faults;
@@ -21,6 +23,11 @@ pub fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError> {
     };
     let kind = faults::find(&plan.kind)
         .ok_or_else(|| DirectorError::Bug(format!("no fault `{}`", plan.kind)))?;
+    scene.announce(&Entry::Fault {
+        name: plan.name.clone(),
+        kind: plan.kind.clone(),
+        pid: Some(pgid),
+    })?;
     for action in kind.onset {
         let stopped = match action {
             Action::StopGroup => stop::stop_group(pgid),
@@ -129,7 +136,7 @@ pub fn end(scene: &mut Scene, index: usize, cause: &str) -> Result<(), DirectorE
             threads,
         })?;
     }
-    Ok(())
+    scene.announce(&Entry::Healed { name: plan.name })
 }
 
 /// Heals whatever is active; never fails, because it is the last thing that may.

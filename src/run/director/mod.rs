@@ -7,6 +7,7 @@ mod dispatch;
 mod incoming;
 mod injure;
 mod patience;
+mod players;
 mod progress;
 mod scene;
 mod servers;

@@ -3,7 +3,8 @@
 
 use super::dispatch::{MS, go_if_waiting_at};
 use super::injure;
-use super::scene::{FaultState, Scene};
+use super::players::FaultState;
+use super::scene::Scene;
 use super::{DirectorError, Ending};
 use crate::plan::Heal;
 use crate::timeline::event::Event;

@@ -2,24 +2,24 @@
 //! seen so far.
 
 use super::incoming::{self, Incoming};
+use super::players::{Fault, FaultState, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
-use super::waits::Wait;
 use super::{DirectorError, Ending};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
+use crate::env::ledger::{Entry, Ledger};
 use crate::env::redis::observe::Control;
-use crate::plan::{FaultPlan, Plan};
+use crate::plan::Plan;
 use crate::run::recorder::Recorder;
 use crate::run::run_dir;
 use crate::run::spec::ArmSpec;
 use crate::run::stall::StallWatch;
 use crate::store::{self, StoreKind};
-use crate::timeline::event::{By, Event, FORMAT, Line, ThreadLook};
+use crate::timeline::event::{By, Event, FORMAT, Line};
 use crate::timeline::names::Namer;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -32,48 +32,6 @@ pub const STORE: &str = "store";
 
 /// Prefix of every key that an arm touches.
 pub const PREFIX: &str = "lockdrill:";
-
-/// One worker process.
-#[derive(Debug)]
-pub struct Worker {
-    /// Process id and process group.
-    pub pid: i32,
-    /// The write end of its go pipe.
-    pub go: File,
-    /// What it waits for, if it waits.
-    pub wait: Option<Wait>,
-    /// Its event pipe has ended.
-    pub closed: bool,
-    /// The kernel has said that it is gone.
-    pub exited: bool,
-}
-
-/// Where a fault stands.
-#[derive(Debug)]
-pub enum FaultState {
-    /// Its trigger is not on the record yet.
-    Waiting,
-    /// It has begun.
-    Active {
-        /// Process group that it hit.
-        pgid: i32,
-        /// The look that proved the onset.
-        threads: Vec<ThreadLook>,
-        /// Lab time at which the effect was seen in full, ns.
-        since: u64,
-    },
-    /// It was healed, or could not begin.
-    Over,
-}
-
-/// One fault.
-#[derive(Debug)]
-pub struct Fault {
-    /// What the plan says.
-    pub plan: FaultPlan,
-    /// Where it stands.
-    pub state: FaultState,
-}
 
 /// The arm.
 pub struct Scene {
@@ -94,6 +52,7 @@ pub struct Scene {
     pub synced: bool,
     pub marks: HashSet<String>,
     pub ending: Option<Ending>,
+    ledger: Ledger,
     recorder: Recorder,
     namer: Namer,
     _stalls: StallWatch,
@@ -105,6 +64,9 @@ impl Scene {
         let zero_ns = monotonic_ns();
         let recorder = Recorder::create(&spec.arm_dir.join(run_dir::TIMELINE))
             .map_err(DirectorError::Record)?;
+        let state = spec.work_dir.parent().unwrap_or(&spec.work_dir);
+        let ledger = Ledger::open(state)
+            .map_err(|error| DirectorError::Bug(format!("no ledger: {error}")))?;
         let (outbox, inbox) = unbounded_channel();
         let (guard, children) = Client::from_env()
             .map_err(|error| DirectorError::Bug(format!("no guard to talk to: {error}")))?;
@@ -139,6 +101,7 @@ impl Scene {
             synced: false,
             marks: HashSet::new(),
             ending: None,
+            ledger,
             recorder,
             _stalls: stalls,
         };
@@ -179,6 +142,17 @@ impl Scene {
     /// An event of the lab itself, now.
     pub fn record_lab(&mut self, event: Event) -> Result<(), DirectorError> {
         self.record(self.now(), By::Lab, event)
+    }
+
+    /// Writes into the ledger what is about to be broken, or was mended: whoever finds this arm
+    /// dead must be able to undo it.
+    pub fn announce(&self, entry: &Entry) -> Result<(), DirectorError> {
+        self.ledger.note(entry).map_err(|error| {
+            DirectorError::Env(EnvError::new(
+                format!("the ledger cannot be written: {error}"),
+                "free space in the state folder",
+            ))
+        })
     }
 
     /// The arm reached a phase.

@@ -2,7 +2,8 @@
 //! stands at its start.
 
 use super::incoming;
-use super::scene::{PREFIX, Scene, Worker};
+use super::players::Worker;
+use super::scene::{PREFIX, Scene};
 use super::{DirectorError, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
