@@ -19,6 +19,12 @@
 //! `default-features = false` builds layers 1 and 2's lock core only.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "lockdrill runs on Linux only: it needs /proc, CLOCK_BOOTTIME, process groups it can stop \
+     and, where allowed, namespaces"
+);
+
 pub mod clock;
 pub mod ids;
 pub mod lock;

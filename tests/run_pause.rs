@@ -166,3 +166,26 @@ fn an_interrupt_heals_reports_what_there_is_and_exits_130() {
         "what there is, is reported"
     );
 }
+
+#[test]
+fn the_seal_refuses_what_the_fence_alone_cannot_know() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["late-first"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    assert_eq!(value["drills"][0]["protection"], "kept by fencing");
+    let main = arm(&value, 0, "main");
+    let checks = main["checks"].as_array().unwrap();
+    let stale = checks
+        .iter()
+        .find(|found| found["check"] == "no_stale_write");
+    let why = stale.unwrap()["why"].as_str().unwrap();
+    assert!(why.contains("1 stale or late and refused"), "{why}");
+    let control = arm(&value, 0, "unsealed");
+    assert_eq!(outcome(control, "no_lost_update"), "violated");
+    assert_eq!(
+        outcome(control, "no_stale_write"),
+        "holds",
+        "lock and fence both worked"
+    );
+    lab.assert_nothing_left();
+}

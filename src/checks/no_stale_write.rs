@@ -56,18 +56,16 @@ impl Check for NoStaleWrite {
         if let Some((index, stale)) = worst.next() {
             return self.violated(history, *index, *stale);
         }
-        let refused: Vec<usize> = staleness.stale.iter().map(|(index, _)| *index).collect();
-        let late: Vec<usize> = staleness
-            .late
-            .iter()
-            .copied()
-            .filter(|i| accepted(i))
-            .collect();
+        // A sealed store refuses a late write before any newer one was accepted.
+        let (late, refused_late): (Vec<usize>, Vec<usize>) =
+            staleness.late.iter().partition(|index| accepted(index));
+        let stale = staleness.stale.iter().map(|(index, _)| *index);
+        let refused: Vec<usize> = stale.chain(refused_late).collect();
         if !staleness.contested {
             return Finding::vacuous(self, "no two grants wrote to one resource");
         }
         let mut why = format!(
-            "{} to write, {} stale and refused, {} accepted after its lease had ended",
+            "{} to write, {} stale or late and refused, {} accepted after its lease had ended",
             count(staleness.writes, "attempt"),
             refused.len(),
             late.len()
