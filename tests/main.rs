@@ -23,6 +23,7 @@ mod lock_redis;
 mod lock_redis_trouble;
 mod lock_renewal;
 mod lock_waiter;
+mod recorded_runs;
 mod report_files;
 mod report_golden;
 mod report_page;
