@@ -49,7 +49,7 @@ pub(super) fn store(event: &Event) -> String {
             write,
             highest,
         } => format!(
-            "at the end {resource} holds {}, {}",
+            "at the end {resource} holds {}; highest known: {}",
             write.as_deref().unwrap_or("nothing"),
             token(*highest)
         ),

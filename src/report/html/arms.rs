@@ -99,7 +99,7 @@ fn belief(scene: &Scene, tenure: &Tenure) -> Markup {
         @if let Some(belief) = belief {
             (at_ms(belief.until))
             @if tenure.ended != Ended::Released && belief.until > tenure.until.saturating_add(scene.epsilon) {
-                span.late { " " (span(belief.until - tenure.until)) " too long" }
+                span.late { " " (span(belief.until - tenure.until)) " after its lease ended" }
             }
         } @else { "—" }
     }

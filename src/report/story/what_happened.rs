@@ -100,7 +100,11 @@ fn were(n: usize) -> String {
 pub fn saved_by(arm: &ArmModel) -> Sentence {
     let fence = arm.plan().map(|plan| plan.store.fence);
     let mode = fence.map_or("", fence_word);
+    let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
     match arm.result.protection {
+        Protection::KeptByFencing if sealed => Sentence::of(format!(
+            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"
+        )),
         Protection::KeptByFencing => Sentence::of(format!(
             "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
         )),
