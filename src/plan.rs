@@ -47,6 +47,9 @@ pub struct Plan {
     pub limit: Option<Limit>,
     /// For a control arm: what was removed and what must go red.
     pub control: Option<Control>,
+    /// Every control of the drill, in the order of the file: a run without one of them is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<String>,
     /// How long any one trigger, and the arm as a whole after its last trigger, may take before
     /// everything is healed; milliseconds.
     pub patience_ms: u64,

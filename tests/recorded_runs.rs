@@ -2,7 +2,7 @@
 //! change of a check that moves one of them is a decision, and shows in the diff of
 //! `expected.json`.
 
-use lockdrill::verdict::{self, DrillResult};
+use lockdrill::verdict::{self, DrillResult, Verdict};
 use std::path::PathBuf;
 
 fn runs() -> Vec<PathBuf> {
@@ -40,4 +40,24 @@ fn judging_twice_gives_the_same_bytes() {
     for run in runs() {
         assert_eq!(judged(&run), judged(&run));
     }
+}
+
+/// A control that is named and not there makes the drill inconclusive, however well it looks.
+#[test]
+fn a_run_without_one_of_its_controls_does_not_pass() {
+    let run = tempfile::tempdir().unwrap();
+    let recorded = &runs()[1];
+    assert!(recorded.ends_with("pause"));
+    for name in ["plan.json", "timeline.jsonl"] {
+        std::fs::copy(recorded.join(name), run.path().join(name)).unwrap();
+    }
+    let alone = verdict::judge_run_dir(run.path()).unwrap();
+    assert_eq!(alone.verdict, Verdict::Pass, "no control is named");
+    let plan = std::fs::read_to_string(run.path().join("plan.json")).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    plan["controls"] = serde_json::json!(["unfenced"]);
+    std::fs::write(run.path().join("plan.json"), plan.to_string()).unwrap();
+    let judged = verdict::judge_run_dir(run.path()).unwrap();
+    assert_eq!(judged.verdict, Verdict::Inconclusive);
+    assert!(judged.why.contains("unfenced"), "{}", judged.why);
 }

@@ -2,6 +2,7 @@
 
 use crate::env::sweep::{Done, Found, sweep_dead};
 use crate::exit::Exit;
+use crate::say;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -16,17 +17,17 @@ pub(super) fn exec(args: &Args) -> Exit {
     let found = match sweep_dead() {
         Ok(found) => found,
         Err(error) => {
-            eprintln!("error: {error}");
+            say::err(format_args!("error: {error}"));
             return Exit::Environment;
         }
     };
     if args.json {
-        println!("{}", serde_json::json!({ "arms": found }));
+        say::out(format_args!("{}", serde_json::json!({ "arms": found })));
     } else if found.is_empty() {
-        println!("nothing to clean");
+        say::out(format_args!("nothing to clean"));
     } else {
         for arm in &found {
-            println!("{}", line(arm));
+            say::out(format_args!("{}", line(arm)));
         }
     }
     let failed = |arm: &Found| matches!(arm.done, Done::Failed(_));

@@ -2,6 +2,7 @@
 
 use crate::env::machine::{self, Finding, Level};
 use crate::exit::Exit;
+use crate::say;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -17,7 +18,7 @@ pub(super) fn exec(args: &Args) -> Exit {
     for look in machine::ALL {
         let finding = look();
         if !args.json {
-            println!("{}", lines(&finding));
+            say::out(format_args!("{}", lines(&finding)));
         }
         findings.push(finding);
     }
@@ -26,9 +27,12 @@ pub(super) fn exec(args: &Args) -> Exit {
         .all(|finding| finding.level != Level::Missing);
     if args.json {
         let answer = serde_json::json!({ "ready": ready, "findings": findings });
-        println!("{answer}");
+        say::out(format_args!("{answer}"));
     } else {
-        println!("{}", if ready { "ready" } else { "not ready" });
+        say::out(format_args!(
+            "{}",
+            if ready { "ready" } else { "not ready" }
+        ));
     }
     if ready { Exit::Ok } else { Exit::Environment }
 }

@@ -3,6 +3,7 @@
 use crate::env::guard::{self, Order};
 use crate::env::isolation::Mode;
 use crate::exit::Exit;
+use crate::say;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -48,7 +49,7 @@ fn probe() -> Exit {
     match guard::probe() {
         Ok(()) => Exit::Ok,
         Err(why) => {
-            eprintln!("{why}");
+            say::err(format_args!("{why}"));
             Exit::Environment
         }
     }

@@ -11,6 +11,7 @@ mod list;
 mod recheck;
 mod report;
 mod run;
+mod told;
 mod validate;
 mod worker;
 

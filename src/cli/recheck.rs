@@ -2,6 +2,7 @@
 
 use crate::checks::{Finding, Outcome};
 use crate::exit::Exit;
+use crate::say;
 use crate::verdict::{ArmResult, DrillResult, Summary, exit_of, judge_run_dir};
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub(super) fn exec(args: &Args) -> Exit {
         match judge_run_dir(dir) {
             Ok(drill) => drills.push(drill),
             Err(error) => {
-                eprintln!("lockdrill: {error}");
+                say::err(format_args!("lockdrill: {error}"));
                 return Exit::Usage;
             }
         }
@@ -34,7 +35,9 @@ pub(super) fn exec(args: &Args) -> Exit {
         match serde_json::to_string(&summary) {
             Ok(json) => json + "\n",
             Err(error) => {
-                eprintln!("lockdrill: cannot write the summary as JSON: {error}");
+                say::err(format_args!(
+                    "lockdrill: cannot write the summary as JSON: {error}"
+                ));
                 return Exit::Bug;
             }
         }

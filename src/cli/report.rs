@@ -3,6 +3,7 @@
 
 use crate::exit::Exit;
 use crate::report;
+use crate::say;
 use std::path::{Path, PathBuf};
 
 /// Arguments.
@@ -24,9 +25,9 @@ pub(super) fn exec(args: &Args) -> Exit {
 fn redraw(dir: &Path) -> Exit {
     match report::redraw(dir) {
         Ok(written) => {
-            println!("{}", written.page.display());
+            say::out(format_args!("{}", written.page.display()));
             for (writer, error) in &written.failed {
-                eprintln!("lockdrill: {writer}: {error}");
+                say::err(format_args!("lockdrill: {writer}: {error}"));
             }
             if written.failed.is_empty() {
                 Exit::Ok
@@ -35,8 +36,10 @@ fn redraw(dir: &Path) -> Exit {
             }
         }
         Err(error) => {
-            eprintln!("lockdrill: {error}");
-            eprintln!("lockdrill: a run directory is one that `lockdrill run` has printed");
+            say::err(format_args!("lockdrill: {error}"));
+            say::err(format_args!(
+                "lockdrill: a run directory is one that `lockdrill run` has printed"
+            ));
             Exit::Usage
         }
     }

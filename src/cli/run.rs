@@ -1,5 +1,6 @@
 //! `lockdrill run`: from names to verdicts and reports.
 
+use super::told::told;
 use super::validate::colour_on_stderr;
 use crate::env::isolation::Choice;
 use crate::env::sweep;
@@ -9,6 +10,7 @@ use crate::report;
 use crate::run::conductor::{self, Drill, Executed, Request};
 use crate::run::console::Console;
 use crate::run::preflight;
+use crate::say;
 use crate::verdict::{self, DrillResult, NotRun, Summary};
 use std::path::PathBuf;
 
@@ -61,7 +63,7 @@ pub(super) fn exec(args: Args) -> Exit {
     let experiments = match experiment::load(&load_request(&args)) {
         Ok(experiments) => experiments,
         Err(refused) => {
-            eprint!("{}", refused.render(colour_on_stderr()));
+            say::err(refused.render(colour_on_stderr()).trim_end());
             return Exit::Usage;
         }
     };
@@ -107,7 +109,7 @@ fn load_request(args: &Args) -> LoadRequest {
 }
 
 fn not_ready(message: &str) -> Exit {
-    eprintln!("error: {message}");
+    say::err(format_args!("error: {message}"));
     Exit::Environment
 }
 
@@ -160,7 +162,7 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         exit = exit.worst(execution.exit());
         for (arm, end) in &execution.ends {
             if let Some(error) = &end.error {
-                eprintln!("error: {}/{arm}: {error}", execution.drill);
+                say::err(format_args!("error: {}/{arm}: {error}", execution.drill));
             }
         }
         match verdict::judge_run_dir(&execution.dir) {
@@ -169,7 +171,7 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
                 drills.push(result);
             }
             Err(error) => {
-                eprintln!("error: {}: {error}", execution.drill);
+                say::err(format_args!("error: {}: {error}", execution.drill));
                 exit = exit.worst(Exit::Bug);
             }
         }
@@ -179,20 +181,23 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
     if let Some(file) = &args.junit
         && let Err(error) = report::junit::write(file, &summary.drills)
     {
-        eprintln!("error: cannot write {}: {error}", file.display());
+        say::err(format_args!(
+            "error: cannot write {}: {error}",
+            file.display()
+        ));
         exit = exit.worst(Exit::Environment);
     }
     if args.json {
         match serde_json::to_string(&summary) {
-            Ok(json) => println!("{json}"),
+            Ok(json) => say::out(format_args!("{json}")),
             Err(error) => {
-                eprintln!("error: {error}");
+                say::err(format_args!("error: {error}"));
                 exit = Exit::Bug;
             }
         }
     } else {
         for result in &summary.drills {
-            println!("{}", told(result));
+            say::out(format_args!("{}", told(result)));
         }
     }
     exit
@@ -210,37 +215,14 @@ fn draw(execution: &Executed, result: &DrillResult) -> Exit {
         Err(error) => vec![error.to_string()],
     };
     for problem in &problems {
-        eprintln!("error: {}: no report: {problem}", execution.drill);
+        say::err(format_args!(
+            "error: {}: no report: {problem}",
+            execution.drill
+        ));
     }
     if problems.is_empty() {
         Exit::Ok
     } else {
         Exit::Environment
     }
-}
-
-/// The last lines of a drill: verdict, protection, why, controls, report.
-fn told(result: &DrillResult) -> String {
-    let mut lines = vec![
-        format!(
-            "{}: {} — protection of the work: {}",
-            result.drill, result.verdict, result.protection
-        ),
-        format!("  {}", result.why),
-    ];
-    for arm in result.arms.iter().skip(1) {
-        let how = match (arm.verdict, arm.red_as_required) {
-            (None, _) => format!("{}: {}", arm.status, arm.why),
-            (Some(_), Some(true)) => "red, as required".to_owned(),
-            (Some(verdict), _) => format!("{verdict}, NOT red as required: {}", arm.why),
-        };
-        lines.push(format!("  control {}: {how}", arm.arm));
-    }
-    for arm in &result.arms {
-        for attempt in &arm.earlier_attempts {
-            lines.push(format!("  {} was repeated: {attempt}", arm.arm));
-        }
-    }
-    lines.push(format!("  report: {}/report.html", result.dir));
-    lines.join("\n")
 }

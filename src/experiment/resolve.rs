@@ -9,7 +9,7 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
-use super::tree::Table;
+use super::tree::{Node, Table};
 use super::waits;
 use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Plan, StorePlan};
 use crate::store::Fence;
@@ -78,12 +78,18 @@ pub(super) fn main_arm(
         optional_checks,
         limit,
         control: None,
+        controls: control_names(tree),
         patience_ms,
         recovery_bound_ms,
     })
 }
 
 /// The top level as a section.
+fn control_names(tree: &Table) -> Vec<String> {
+    let controls = tree.get("control").into_iter();
+    controls.flat_map(Node::keys).map(str::to_owned).collect()
+}
+
 pub(super) fn root<'t>(reading: &mut Reading, tree: &'t Table) -> Section<'t> {
     let at = At {
         source: 0,

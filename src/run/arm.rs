@@ -9,6 +9,7 @@ use crate::env::error::EnvError;
 use crate::env::guard::Left;
 use crate::env::isolation::{self, ArmProcess, Launch};
 use crate::env::ledger::Ledger;
+use crate::env::root;
 use crate::exit::Exit;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -75,26 +76,40 @@ fn locked(arm: &Mutex<ArmProcess>) -> std::sync::MutexGuard<'_, ArmProcess> {
 
 /// Runs one arm to its end; blocks.
 pub fn run(job: &ArmJob, ready: &Ready, console: &Console, running: &Running) -> ArmEnd {
-    match attempt(job, ready, console, running) {
-        Ok(end) => end,
-        Err(error) => ArmEnd {
-            exit: Exit::Environment,
-            error: Some(error.to_string()),
-        },
+    let end = Ledger::create(&format!("{}-{}", job.drill, job.arm))
+        .map_err(|error| failed("cannot make a state folder", &error))
+        .and_then(|ledger| {
+            let end = attempt(job, ready, &ledger, |process| {
+                listen_to_the_end(job, process, console, running)
+            });
+            // The guard has done this, unless it never ran or was killed.
+            remove(&ledger, console);
+            end
+        });
+    end.unwrap_or_else(|error| ArmEnd {
+        exit: Exit::Environment,
+        error: Some(error.to_string()),
+    })
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> EnvError {
+    EnvError::new(format!("{what}: {error}"), "run `lockdrill doctor`")
+}
+
+fn remove(ledger: &Ledger, console: &Console) {
+    if let Err(error) = root::remove_arm(ledger.folder()) {
+        console.note(&format!(
+            "a state folder is left: {error}; run `lockdrill clean`"
+        ));
     }
 }
 
 fn attempt(
     job: &ArmJob,
     ready: &Ready,
-    console: &Console,
-    running: &Running,
+    ledger: &Ledger,
+    to_the_end: impl FnOnce(ArmProcess) -> Result<ArmEnd, EnvError>,
 ) -> Result<ArmEnd, EnvError> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| {
-        EnvError::new(format!("{what}: {error}"), "run `lockdrill doctor`")
-    };
-    let ledger = Ledger::create(&format!("{}-{}", job.drill, job.arm))
-        .map_err(|error| failed("cannot make a state folder", &error))?;
     let spec = ArmSpec {
         arm_dir: job.arm_dir.clone(),
         work_dir: ledger.work(),
@@ -117,6 +132,15 @@ fn attempt(
         arm_args: vec!["arm".into(), "--spec".into(), spec_path.into()],
     })
     .map_err(|error| failed("cannot start the guard", &error))?;
+    to_the_end(process)
+}
+
+fn listen_to_the_end(
+    job: &ArmJob,
+    process: ArmProcess,
+    console: &Console,
+    running: &Running,
+) -> Result<ArmEnd, EnvError> {
     let process = Arc::new(Mutex::new(process));
     running.with(|arms| arms.push(Arc::clone(&process)));
     // Not held while listening: an interrupt must get through.
@@ -134,7 +158,10 @@ fn listen(job: &ArmJob, out: impl std::io::Read, console: &Console) -> Option<St
     let mut error = None;
     for text in BufReader::new(out).lines().map_while(Result::ok) {
         if let Some(left) = Left::parse(&text) {
-            let names: Vec<String> = left.iter().map(|left| format!("{left:?}")).collect();
+            let names: Vec<String> = left
+                .iter()
+                .map(|left| format!("{} ({})", left.name, left.pid))
+                .collect();
             // An arm that failed has said why already, and the guard has ended these.
             error.get_or_insert(format!("left behind and ended: {}", names.join(", ")));
             continue;

@@ -1,5 +1,6 @@
 //! Live progress on stderr: a line an arm that moves on a terminal, plain lines elsewhere.
 
+use crate::say;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -29,7 +30,7 @@ impl Console {
         let line = format!("{arm}  {seconds}.{hundredths:02} s  {text}");
         match self.bar(arm) {
             Some(bar) => bar.set_message(line),
-            None => eprintln!("{line}"),
+            None => say::err(format_args!("{line}")),
         }
     }
 
@@ -40,7 +41,7 @@ impl Console {
                 // A terminal that went away must not end a run.
                 let _ = live.println(text);
             }
-            None => eprintln!("{text}"),
+            None => say::err(format_args!("{text}")),
         }
     }
 

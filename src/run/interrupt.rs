@@ -2,6 +2,7 @@
 //! arms at once.
 
 use super::arm::Running;
+use crate::say;
 use nix::sys::signal::{SigSet, Signal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ impl Interrupts {
         self.0.load(Ordering::SeqCst) > 0
     }
 
-    /// Takes over SIGINT and SIGTERM of this process. To be called before any other thread is
+    /// Takes over SIGINT, SIGTERM and SIGHUP of this process. To be called before any other thread is
     /// started: threads inherit the mask. (Children do not: `Command` clears it.)
     ///
     /// # Errors
@@ -25,6 +26,8 @@ impl Interrupts {
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGINT);
         signals.add(Signal::SIGTERM);
+        // The terminal is gone; the drill is to end as well as by Ctrl-C.
+        signals.add(Signal::SIGHUP);
         signals.thread_block()?;
         let interrupts = Interrupts::default();
         let counter = interrupts.clone();
@@ -33,7 +36,7 @@ impl Interrupts {
             .spawn(move || {
                 while signals.wait().is_ok() {
                     let before = counter.0.fetch_add(1, Ordering::SeqCst);
-                    eprintln!("{}", told(before));
+                    say::err(format_args!("{}", told(before)));
                     running.interrupt(before > 0);
                 }
             })?;

@@ -80,26 +80,34 @@ pub fn judge_run_dir(dir: &Path) -> Result<DrillResult, RunDirError> {
     let dir = fs::canonicalize(dir).map_err(|source| io_error(dir, source))?;
     let main = read_plan(&dir)?;
     let mut arms = vec![judge_arm_dir(&dir)?];
-    let folder = dir.join(ARMS);
-    let mut controls = Vec::new();
-    if folder.is_dir() {
-        for entry in fs::read_dir(&folder).map_err(|source| io_error(&folder, source))? {
-            let path = entry.map_err(|source| io_error(&folder, source))?.path();
-            if path.join(PLAN).is_file() || path.join(NOT_RUN).is_file() {
-                controls.push(path);
-            }
-        }
-    }
-    controls.sort();
-    for control in controls {
+    for name in control_names(&dir, &main)? {
+        let control = dir.join(ARMS).join(&name);
         arms.push(if control.join(PLAN).is_file() {
             judge_arm_dir(&control)?
         } else {
-            let name = control.file_name().unwrap_or_default().to_string_lossy();
             not_run(&control, &name, Verdict::Fail)?
         });
     }
     Ok(judge_drill(&main.drill, dir.display().to_string(), arms))
+}
+
+/// The controls that the plan names, in its order, there or not; then any other that is there.
+fn control_names(dir: &Path, main: &Plan) -> Result<Vec<String>, RunDirError> {
+    let folder = dir.join(ARMS);
+    let mut others = Vec::new();
+    if folder.is_dir() {
+        for entry in fs::read_dir(&folder).map_err(|source| io_error(&folder, source))? {
+            let path = entry.map_err(|source| io_error(&folder, source))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if !main.controls.iter().any(|known| *known == name)
+                && (path.join(PLAN).is_file() || path.join(NOT_RUN).is_file())
+            {
+                others.push(name.into_owned());
+            }
+        }
+    }
+    others.sort();
+    Ok(main.controls.iter().cloned().chain(others).collect())
 }
 
 /// Judges one arm from its folder.

@@ -135,6 +135,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
         evidence: Vec::new(),
         required_checks: Vec::new(),
         optional_checks: Vec::new(),
+        controls: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 15_000,

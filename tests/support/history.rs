@@ -85,6 +85,7 @@ pub fn plan(workers: &[&str]) -> Plan {
         evidence: Vec::new(),
         required_checks: Vec::new(),
         optional_checks: Vec::new(),
+        controls: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 10 * LEASE_MS,

@@ -11,7 +11,15 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Modules of the crate by height. A module may name those of its own and of lower heights;
 /// modules that share a height are listed in [`STRANGERS`] if they may not name each other.
 const LAYERS: &[&[&str]] = &[
-    &["ids", "clock", "rng", "problem", "exit", "redis_link"],
+    &[
+        "ids",
+        "clock",
+        "rng",
+        "problem",
+        "exit",
+        "say",
+        "redis_link",
+    ],
     &["lock", "store"],
     &["plan", "timeline", "worker"],
     &["env", "faults"],

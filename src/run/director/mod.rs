@@ -50,6 +50,14 @@ impl DirectorError {
         }
     }
 
+    /// What is wrong, without what to do about it.
+    fn what(&self) -> String {
+        match self {
+            DirectorError::Env(error) => error.what.clone(),
+            DirectorError::Record(_) | DirectorError::Bug(_) => self.to_string(),
+        }
+    }
+
     fn todo(&self) -> &str {
         match self {
             DirectorError::Env(error) => &error.todo,
@@ -97,7 +105,7 @@ pub fn main(spec: &Path) -> Exit {
         Ok(Ending::Interrupted) => Exit::Interrupted,
         Err(error) => {
             progress::tell(&Progress::Error {
-                what: error.to_string(),
+                what: error.what(),
                 todo: error.todo().to_owned(),
             });
             error.exit()

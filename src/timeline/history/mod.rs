@@ -199,6 +199,7 @@ fn blind(plan: &Plan) -> Plan {
     plan.lock.flaw = None;
     plan.required_checks = Vec::new();
     plan.optional_checks = Vec::new();
+    plan.controls = Vec::new();
     plan.limit = None;
     plan.control = None;
     plan

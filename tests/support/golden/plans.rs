@@ -53,6 +53,7 @@ pub fn pause() -> Plan {
         ],
         required_checks: vec!["no_stale_write".into()],
         optional_checks: Vec::new(),
+        controls: Vec::new(),
         limit: None,
         control: None,
         patience_ms: 15_000,
