@@ -142,6 +142,21 @@ fn two_executions_are_two_entries_and_run_side_by_side() {
         plan(&drills[1]),
         "same file and seed, same bytes"
     );
+    assert!(
+        both_at_once(&drills[0], &drills[1]),
+        "neither waited for the other's end"
+    );
+}
+
+/// Each record was begun before the other one was ended, by the times of the files.
+fn both_at_once(one: &serde_json::Value, other: &serde_json::Value) -> bool {
+    let times = |drill: &serde_json::Value| {
+        let file = Path::new(drill["dir"].as_str().unwrap()).join("timeline.jsonl");
+        let meta = std::fs::metadata(file).unwrap();
+        (meta.created().unwrap(), meta.modified().unwrap())
+    };
+    let ((begun, ended), (other_begun, other_ended)) = (times(one), times(other));
+    begun < other_ended && other_begun < ended
 }
 
 #[test]

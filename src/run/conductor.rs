@@ -79,10 +79,12 @@ pub fn run(request: &Request, ready: &Ready, console: &Console) -> io::Result<Ve
     }
     let jobs = Mutex::new(jobs);
     let ends = Mutex::new(Vec::new());
+    // A function of its own, so that the lock is held for the taking and not for the whole arm.
+    let next = || lock(&jobs).pop_front();
     std::thread::scope(|scope| {
         for _ in 0..request.jobs {
             scope.spawn(|| {
-                while let Some((execution, job)) = lock(&jobs).pop_front() {
+                while let Some((execution, job)) = next() {
                     let end = if interrupts.any() {
                         not_begun()
                     } else {
