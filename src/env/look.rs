@@ -3,6 +3,7 @@
 //! The state letter alone proves nothing about the time between two looks: a quick continue and
 //! stop would not show. The run time and the count of context switches would.
 
+use crate::env::procfs::{self, Stat};
 use crate::timeline::event::ThreadLook;
 use std::fs;
 use std::io;
@@ -12,15 +13,10 @@ use std::io;
 /// # Errors
 /// When /proc cannot be listed. A thread that ends during the look is left out.
 pub fn group(pgid: i32) -> io::Result<Vec<ThreadLook>> {
-    let mut threads = Vec::new();
-    for pid in numbers("/proc")? {
-        let Some(stat) = stat(&format!("/proc/{pid}/stat")) else {
-            continue;
-        };
-        if stat.pgrp == pgid {
-            threads.extend(process(pid, stat.start_ticks));
-        }
-    }
+    let members = procfs::all()?.into_iter().filter(|stat| stat.group == pgid);
+    let mut threads: Vec<ThreadLook> = members
+        .flat_map(|stat| process(stat.pid, stat.start_ticks))
+        .collect();
     threads.sort_by_key(|look| (look.pid, look.tid));
     Ok(threads)
 }
@@ -30,17 +26,13 @@ pub fn all_stopped(threads: &[ThreadLook]) -> bool {
     !threads.is_empty() && threads.iter().all(|look| look.state == 'T')
 }
 
-/// Start time of a process in clock ticks since boot; none if there is no such process.
-pub fn start_ticks(pid: i32) -> Option<u64> {
-    stat(&format!("/proc/{pid}/stat")).map(|stat| stat.start_ticks)
-}
-
 fn process(pid: i32, start_ticks: u64) -> Vec<ThreadLook> {
     let folder = format!("/proc/{pid}/task");
     let tids = numbers(&folder).unwrap_or_default();
     tids.into_iter()
         .filter_map(|tid| {
-            let state = stat(&format!("{folder}/{tid}/stat"))?.state;
+            let stat = fs::read_to_string(format!("{folder}/{tid}/stat")).ok()?;
+            let state = Stat::parse(&stat)?.state;
             let schedstat = fs::read_to_string(format!("{folder}/{tid}/schedstat")).ok()?;
             let status = fs::read_to_string(format!("{folder}/{tid}/status")).ok()?;
             Some(ThreadLook {
@@ -62,23 +54,6 @@ fn switches(status: &str) -> u64 {
         .filter(|(name, _)| name.ends_with("voluntary_ctxt_switches"))
         .filter_map(|(_, count)| count.trim().parse::<u64>().ok())
         .sum()
-}
-
-struct Stat {
-    state: char,
-    pgrp: i32,
-    start_ticks: u64,
-}
-
-/// The fields after the command name, which may itself hold spaces and brackets.
-fn stat(path: &str) -> Option<Stat> {
-    let text = fs::read_to_string(path).ok()?;
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(Stat {
-        state: fields.first()?.chars().next()?,
-        pgrp: fields.get(2)?.parse().ok()?,
-        start_ticks: fields.get(19)?.parse().ok()?,
-    })
 }
 
 fn numbers(folder: &str) -> io::Result<Vec<i32>> {

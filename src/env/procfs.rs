@@ -33,7 +33,9 @@ impl Stat {
     }
 
     /// Fields after the name are counted from the last `)`: a name may hold spaces and brackets.
-    fn parse(text: &str) -> Option<Stat> {
+    /// Reads the text of a `stat` file, of a process or of one of its threads. The program's name
+    /// may itself hold spaces and brackets.
+    pub fn parse(text: &str) -> Option<Stat> {
         let open = text.find('(')?;
         let close = text.rfind(')')?;
         let rest: Vec<&str> = text.get(close + 1..)?.split_whitespace().collect();
