@@ -148,12 +148,21 @@ fn two_executions_are_two_entries_and_run_side_by_side() {
     );
 }
 
-/// Each record was begun before the other one was ended, by the times of the files.
+/// Each execution was begun before the other one was ended, by the times of their records. A
+/// noisy host may have had one repeated: its first attempt is when it began.
 fn both_at_once(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     let times = |drill: &serde_json::Value| {
-        let file = Path::new(drill["dir"].as_str().unwrap()).join("timeline.jsonl");
-        let meta = std::fs::metadata(file).unwrap();
-        (meta.created().unwrap(), meta.modified().unwrap())
+        let dir = Path::new(drill["dir"].as_str().unwrap());
+        let earlier = std::fs::read_dir(dir.join("attempts"))
+            .into_iter()
+            .flatten();
+        let attempts = earlier.map(|attempt| attempt.unwrap().path());
+        let records = attempts.chain([dir.to_owned()]).filter_map(|at| {
+            let meta = std::fs::metadata(at.join("timeline.jsonl")).ok()?;
+            Some((meta.created().unwrap(), meta.modified().unwrap()))
+        });
+        let (begun, ended): (Vec<_>, Vec<_>) = records.unzip();
+        (begun.into_iter().min(), ended.into_iter().max())
     };
     let ((begun, ended), (other_begun, other_ended)) = (times(one), times(other));
     begun < other_ended && other_begun < ended
