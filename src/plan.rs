@@ -7,6 +7,12 @@
 use crate::store::Fence;
 use serde::{Deserialize, Serialize};
 
+mod fault;
+mod lock;
+
+pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
+pub use lock::{LockPlan, Persist};
+
 /// Version of the plan's format.
 pub const FORMAT: u32 = 1;
 
@@ -66,22 +72,6 @@ pub enum Class {
     Efficiency,
     /// Overlapping work damages data.
     Correctness,
-}
-
-/// The lock under test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LockPlan {
-    /// Name in the registry of lock back ends.
-    pub backend: String,
-    /// Requested lease, milliseconds, ≥ 1.
-    pub lease_ms: u64,
-    /// Renewal interval, milliseconds, below the lease; none = no automatic renewal.
-    pub renew_ms: Option<u64>,
-    /// A named defect built into the lock on purpose; none = the sound code.
-    pub flaw: Option<String>,
-    /// Key that every worker locks.
-    pub key: String,
 }
 
 /// The protected store.
@@ -184,42 +174,6 @@ impl StepAction {
             StepAction::StopIfLost => "stop_if_lost",
         }
     }
-}
-
-/// One fault.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FaultPlan {
-    /// Name, unique in the drill.
-    pub name: String,
-    /// Name in the registry of faults.
-    pub kind: String,
-    /// Whom it hits.
-    pub target: Target,
-    /// Event at which it begins.
-    pub when: String,
-    /// What ends it.
-    pub heal: Heal,
-}
-
-/// Whom a fault hits; resolved once, at onset.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// The worker of the one unexpired grant, by the server's truth.
-    Holder,
-    /// This worker.
-    Worker(String),
-}
-
-/// What ends a fault.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Heal {
-    /// An event on the record.
-    After(String),
-    /// Time since the proven onset, milliseconds.
-    For(u64),
 }
 
 /// One precondition that the record must show. Preconditions never speak of results.

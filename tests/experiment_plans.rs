@@ -174,7 +174,10 @@ fn the_pause_drill_in_full() {
     assert_eq!((main.lock.lease_ms, main.lock.renew_ms), (1500, Some(500)));
     assert_eq!((main.patience_ms, main.recovery_bound_ms), (15_000, 2_000));
     assert_eq!(main.faults[0].when, "a.write.2.armed");
-    assert_eq!(main.faults[0].heal, Heal::After("b.write.accepted".into()));
+    assert_eq!(
+        main.faults[0].heal,
+        Some(Heal::After("b.write.accepted".into()))
+    );
     let script = &main.workers[1].script;
     assert_eq!(script[0].action, StepAction::Enter { wait_ms: 10_000 });
     assert_eq!(

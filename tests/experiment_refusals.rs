@@ -167,7 +167,9 @@ fn unknown_worker() {
     refused(
         "target = \"holder\"",
         "target = \"c\"",
-        &["x.toml:17:10: unknown target `c`; one of `holder`, `a`, `b`"],
+        &[
+            "x.toml:17:10: unknown target `c`; one of `holder`, `everyone`, `lock-server`, `store-server`, `a`, `b`",
+        ],
     );
     refused(
         "\"a lease ended while nap\"",

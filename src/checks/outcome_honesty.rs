@@ -206,9 +206,8 @@ fn trespassers(history: &History) -> HashSet<usize> {
         let KeyEnd::Taken { cause, .. } = &grant.end else {
             continue;
         };
-        match cause {
-            Cause::BlindDelete(operations) | Cause::Unclear(operations) => found.extend(operations),
-            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => {}
+        if let Cause::BlindDelete(operations) | Cause::Unclear(operations) = cause {
+            found.extend(operations);
         }
     }
     found
@@ -241,7 +240,7 @@ fn unclear(history: &History) -> Option<&Grant> {
         match cause {
             Cause::Unclear(_) => true,
             Cause::BlindDelete(operations) => operations.len() > 1,
-            Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => false,
+            _innocent => false,
         }
     })
 }

@@ -51,7 +51,11 @@ impl Check for OwnerOnly {
                 Cause::Unclear(_) => {
                     unclear.get_or_insert((grant, "deleted", *seq));
                 }
-                Cause::Overwrite(_) | Cause::Flush | Cause::Clock | Cause::Unexplained => {}
+                Cause::Overwrite(_)
+                | Cause::Flush
+                | Cause::Restart
+                | Cause::Clock
+                | Cause::Unexplained => {}
             }
         }
         if let Some((grant, what, seq)) = unclear {

@@ -7,8 +7,7 @@
 
 use super::say::{secs, whose};
 use super::{Check, Finding};
-use crate::env::action::Action;
-use crate::faults;
+use crate::faults::{self, Hits};
 use crate::timeline::event::{AttemptKind, Call};
 use crate::timeline::history::{Author, Cause, Defect, History, KeyEnd, Operation, Told};
 use std::collections::HashMap;
@@ -49,10 +48,10 @@ impl Check for RecordsAgree {
 
 /// Every effect has an operation that can have caused it.
 fn server_effects(history: &History, defects: &mut Vec<Defect>) {
-    // A fault of a server may delete keys; a fault that only stops workers does not.
+    // A fault of a server may delete keys; a fault of workers does not.
     let servers_hit = history.faults.iter().any(|window| {
         let kind = faults::find(&window.kind);
-        !kind.is_some_and(|kind| kind.onset.iter().all(|action| *action == Action::StopGroup))
+        kind.is_none_or(|kind| kind.hits == Hits::Server)
     });
     for grant in &history.grants {
         if grant.doubt.is_some() {

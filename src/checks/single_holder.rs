@@ -209,6 +209,10 @@ fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
             operations.clone(),
         ),
         Cause::Flush => (format!("the server was flushed by {at}"), Vec::new()),
+        Cause::Restart => (
+            format!("the server was started again and had lost its key by {at}"),
+            Vec::new(),
+        ),
         Cause::Clock => (
             format!("the server's clock was moved and its key was gone by {at}"),
             Vec::new(),

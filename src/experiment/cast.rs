@@ -1,6 +1,6 @@
 //! Who takes part: the workers with their scripts, the faults, and every wait among them.
 
-use super::fault::fault;
+use super::fault::{RESERVED, fault};
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
@@ -112,12 +112,12 @@ fn too_many<T>(reading: &mut Reading, found: &[(Spot<&str>, T)], max: usize, nou
 }
 
 fn worker_name(reading: &mut Reading, name: &Spot<&str>) {
-    if name.value == "holder" {
-        let message = "a worker cannot be named `holder`";
+    if RESERVED.iter().any(|(word, _)| *word == name.value) {
+        let message = format!("a worker cannot be named `{}`", name.value);
         reading.hinted(
             &name.at,
             message,
-            "as a target, it means whoever holds the lock",
+            "as a target of faults it means something else",
         );
     }
 }

@@ -5,8 +5,16 @@ use super::duration::show;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
-use crate::faults;
-use crate::plan::{FaultPlan, Heal, Target};
+use crate::faults::{self, FaultKind, Hits};
+use crate::plan::{FaultPlan, Heal, Service, Target};
+
+/// Targets that are not a worker's name, and what each means.
+pub(super) const RESERVED: &[(&str, Target)] = &[
+    ("holder", Target::Holder),
+    ("everyone", Target::Everyone),
+    ("lock-server", Target::Server(Service::Lock)),
+    ("store-server", Target::Server(Service::Store)),
+];
 
 /// Reads one fault.
 pub(super) fn fault(
@@ -16,40 +24,82 @@ pub(super) fn fault(
     lease_ms: Option<u64>,
 ) {
     let kind = section.one_of(reading, "kind");
+    let kind = kind.and_then(|kind| faults::find(kind.value));
     let target = target(reading, cast, section);
+    if let (Some(kind), Some(target)) = (kind, &target) {
+        can_hit(reading, kind, target, section);
+    }
     let when = when(reading, cast, (name, section));
-    let heal = heal(reading, cast, (name, section));
-    if let (Some(kind), Some(Heal::For(ms))) = (&kind, &heal) {
-        let outlasts = faults::find(kind.value).is_some_and(|kind| kind.must_outlast_lease);
+    let heal = match kind {
+        Some(kind) if !kind.lasts() => never_healed(reading, kind, section),
+        Some(_) | None => heal(reading, cast, (name, section)).map(Some),
+    };
+    if let (Some(kind), Some(Some(Heal::For(ms)))) = (kind, &heal) {
+        let outlasts = kind.must_outlast_lease;
         if let Some(lease_ms) = lease_ms.filter(|lease_ms| outlasts && ms <= lease_ms) {
             let (short, lease) = (show(*ms), show(lease_ms));
             let message = format!("`for` of {short} cannot outlast the lease of {lease}");
-            let hint = format!("a `{}` shows something only if it is longer", kind.value);
+            let hint = format!("a `{}` shows something only if it is longer", kind.name);
             reading.hinted(&section.place("for"), message, hint);
         }
     }
     if let (Some(kind), Some(target), Some(when), Some(heal)) = (kind, target, when, heal) {
         cast.faults.push(FaultPlan {
             name: name.value.to_owned(),
-            kind: kind.value.to_owned(),
+            kind: kind.name.to_owned(),
             target,
+            edge: None,
+            command: None,
             when,
             heal,
         });
     }
 }
 
+/// The fault can be done to such a target.
+fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
+    let fits = match target {
+        Target::Holder | Target::Worker(_) => kind.hits == Hits::Worker,
+        Target::Server(_) => kind.hits == Hits::Server,
+        Target::Everyone => false,
+    };
+    if fits {
+        return;
+    }
+    let (noun, hint) = match kind.hits {
+        Hits::Worker => ("a worker", "name a worker, or `holder`"),
+        Hits::Server => ("a server", "say `lock-server` or `store-server`"),
+    };
+    let message = format!("`{}` is done to {noun}", kind.name);
+    reading.hinted(&section.place("target"), message, hint);
+}
+
+/// What is over as soon as it is done has nothing that could be undone.
+#[allow(clippy::option_option)] // none = told as wrong; some none = no heal
+fn never_healed(
+    reading: &mut Reading,
+    kind: &FaultKind,
+    section: &Section<'_>,
+) -> Option<Option<Heal>> {
+    let said = ["heal", "for"].into_iter().find(|key| section.has(key));
+    let Some(key) = said else { return Some(None) };
+    let message = format!("a `{}` cannot be undone: it has no `{key}`", kind.name);
+    reading.problem(&section.place(key), message);
+    None
+}
+
 fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<Target> {
     let typed = section.text(reading, "target")?;
-    if typed.value == "holder" {
-        return Some(Target::Holder);
+    let reserved = RESERVED.iter().find(|(word, _)| *word == typed.value);
+    if let Some((_, target)) = reserved {
+        return Some(target.clone());
     }
     if cast.worker_names.iter().any(|name| name == typed.value) {
         return Some(Target::Worker(typed.value.to_owned()));
     }
     let message = format!("unknown target {}", quote(typed.value));
     let names = cast.worker_names.iter().map(String::as_str);
-    let names = std::iter::once("holder").chain(names);
+    let names = RESERVED.iter().map(|(word, _)| *word).chain(names);
     reading.unknown(&typed.at, message, typed.value, names);
     None
 }

@@ -91,6 +91,11 @@ const LOCK: &[Key] = &[
         "a named defect built in on purpose; see `lockdrill list flaws`",
     ),
     may("key", Shape::Text, "the key that every worker locks"),
+    may(
+        "persist",
+        names("kind of persistence", registry::persist_names),
+        "what the server keeps over a restart: none (the default), everysec or always",
+    ),
 ];
 
 const STORE: &[Key] = &[
@@ -135,13 +140,13 @@ const FAULT: &[Key] = &[
     need(
         "target",
         Shape::Text,
-        "`holder`, resolved once at onset, or a worker",
+        "a worker, `holder` (resolved once, at the onset), `lock-server` or `store-server`",
     ),
     need("when", Shape::Table(WHEN), "when it begins"),
     may(
         "heal",
         Shape::Table(AFTER),
-        "the event that ends it; this or `for`",
+        "the event that ends it; this or `for`, unless it cannot be undone",
     ),
     may(
         "for",

@@ -40,6 +40,11 @@ pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]
 }
 
+/// What a lock server keeps over a restart.
+pub(super) fn persist_names() -> Vec<&'static str> {
+    vec!["none", "everysec", "always"]
+}
+
 /// Every fault.
 pub(super) fn fault_names() -> Vec<&'static str> {
     faults::ALL.iter().map(|kind| kind.name).collect()

@@ -11,7 +11,7 @@ use super::registry;
 use super::section::Section;
 use super::tree::{Node, Table};
 use super::waits;
-use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Plan, StorePlan};
+use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Persist, Plan, StorePlan};
 use crate::store::Fence;
 
 /// What every worker locks and writes, unless the file says otherwise.
@@ -50,7 +50,9 @@ pub(super) fn main_arm(
     let (required_checks, optional_checks) = judged::check_lists(reading, &root, tree);
     let (patience_ms, recovery_bound_ms) = bounds(reading, &root, lease_ms);
     for fault in &cast.faults {
-        let Heal::For(ms) = fault.heal else { continue };
+        let Some(Heal::For(ms)) = fault.heal else {
+            continue;
+        };
         if lease_ms.is_some() && ms >= patience_ms {
             let (lasts, patience) = (show(ms), show(patience_ms));
             let message =
@@ -119,6 +121,7 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let renew = section.duration(reading, "renew");
     let flaw = section.one_of(reading, "flaw");
     let key = key(reading, &section, "key");
+    let persist = section.one_of(reading, "persist");
     if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
         flaw_fits(reading, backend, flaw);
     }
@@ -139,6 +142,11 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
         renew_ms: renew.map(|renew| renew.value).filter(|every| *every > 0),
         flaw: flaw.map(|flaw| flaw.value.to_owned()),
         key,
+        persist: persist.map_or(Persist::None, |word| match word.value {
+            "always" => Persist::Always,
+            "everysec" => Persist::Everysec,
+            _ => Persist::None,
+        }),
     })
 }
 

@@ -36,7 +36,9 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
     let (owner, what) = event.split_once('.').unwrap_or((event, ""));
     let is_fault = cast.fault_names.iter().any(|name| name == owner);
     let unread = cast.unread.contains(owner) && is_form(what);
-    let of_fault = is_fault && (what == "onset" || what == "healed");
+    let fault = cast.faults.iter().find(|fault| fault.name == owner);
+    let heals = fault.is_none_or(|fault| fault.heal.is_some());
+    let of_fault = is_fault && (what == "onset" || (what == "healed" && heals));
     if unread || of_fault || possible.contains(event) {
         return true;
     }
@@ -52,7 +54,8 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
         reading.unknown(&wait.at, message, owner, all.map(String::as_str));
         return false;
     }
-    let both = [format!("{owner}.onset"), format!("{owner}.healed")];
+    let both = ["onset", "healed"].map(|what| format!("{owner}.{what}"));
+    let both = &both[..if heals { 2 } else { 1 }];
     let prefix = format!("{owner}.");
     let names = possible.iter().filter(|name| name.starts_with(&prefix));
     let names = names.chain(both.iter().filter(|_| is_fault));
@@ -137,7 +140,7 @@ fn right_word(reading: &mut Reading, wait: &Wait) -> bool {
 /// An event that is on the record satisfies a trigger at once, and a stopped worker brings about
 /// nothing: a heal must lie between the two.
 fn heals_in_time(reading: &mut Reading, cast: &Cast, fault: &FaultPlan) {
-    let Heal::After(event) = &fault.heal else {
+    let Some(Heal::After(event)) = &fault.heal else {
         return;
     };
     let mut waits = cast.waits.iter();

@@ -136,8 +136,9 @@ impl<'c> Walk<'c> {
             }
             self.happened.insert(format!("{}.onset", fault.name));
             let healed = match &fault.heal {
-                Heal::After(event) => self.came(event),
-                Heal::For(_) => true,
+                Some(Heal::After(event)) => self.came(event),
+                Some(Heal::For(_)) => true,
+                None => false,
             };
             if healed {
                 self.happened.insert(format!("{}.healed", fault.name));

@@ -5,7 +5,23 @@
 
 use crate::env::action::Action;
 
+pub mod counter_reset;
+pub mod flush;
+pub mod forget_scripts;
+pub mod kill;
+pub mod kill_server;
 pub mod pause;
+pub mod refuse_writes;
+pub mod stop_server;
+
+/// What a fault can be aimed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hits {
+    /// A worker's processes.
+    Worker,
+    /// A server.
+    Server,
+}
 
 /// One entry of the registry.
 #[derive(Debug)]
@@ -14,17 +30,36 @@ pub struct FaultKind {
     pub name: &'static str,
     /// One line for `list faults`.
     pub summary: &'static str,
+    /// What it can be aimed at.
+    pub hits: Hits,
     /// What is done at the onset, in order.
     pub onset: &'static [Action],
-    /// What undoes it, in order.
+    /// What undoes it, in order; nothing = it is over as soon as it is done, and a file names no
+    /// heal.
     pub heal: &'static [Action],
     /// It proves nothing about a lease unless it lasts longer than the lease: a `for` that is not
     /// longer is refused.
     pub must_outlast_lease: bool,
 }
 
+impl FaultKind {
+    /// Whether it lasts until it is undone.
+    pub const fn lasts(&self) -> bool {
+        !self.heal.is_empty()
+    }
+}
+
 /// Every fault.
-pub const ALL: &[&FaultKind] = &[&pause::KIND];
+pub const ALL: &[&FaultKind] = &[
+    &pause::KIND,
+    &kill::KIND,
+    &kill_server::KIND,
+    &stop_server::KIND,
+    &flush::KIND,
+    &counter_reset::KIND,
+    &forget_scripts::KIND,
+    &refuse_writes::KIND,
+];
 
 /// The fault of this name.
 pub fn find(name: &str) -> Option<&'static FaultKind> {

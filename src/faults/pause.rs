@@ -5,13 +5,14 @@
 //! in the scheduler's run time. The record therefore holds every thread's state and run time at
 //! both ends.
 
-use super::FaultKind;
+use super::{FaultKind, Hits};
 use crate::env::action::Action;
 
 /// The registry entry.
 pub const KIND: FaultKind = FaultKind {
     name: "pause",
     summary: "SIGSTOP of the target's whole process group until the heal, then SIGCONT",
+    hits: Hits::Worker,
     onset: &[Action::StopGroup],
     heal: &[Action::ContinueGroup],
     must_outlast_lease: true,

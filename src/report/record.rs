@@ -122,6 +122,9 @@ fn is_shown(line: &Line, telling: &BTreeSet<u64>) -> bool {
             | Event::Phase { .. }
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
+            | Event::ServerStarted { .. }
+            | Event::ServerExited { .. }
+            | Event::ServerAsked { .. }
             | Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }

@@ -10,6 +10,10 @@
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use serde::{Deserialize, Serialize};
 
+mod said;
+
+pub use said::{Answer, AttemptKind, Call, Change, ChildChange, Outcome, ThreadLook};
+
 /// Version of the timeline's format. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
 
@@ -82,6 +86,39 @@ pub enum Event {
         /// Signal that killed it, if one did.
         signal: Option<i32>,
     },
+    /// A server process exists and answers.
+    ServerStarted {
+        /// Its name.
+        server: String,
+        /// Its process id, also its process group.
+        pid: i32,
+        /// Start time in clock ticks since boot.
+        start_ticks: u64,
+    },
+    /// A server process is gone.
+    ServerExited {
+        /// Its name.
+        server: String,
+        /// Its process id.
+        pid: i32,
+        /// Exit code, if it exited by itself.
+        code: Option<i32>,
+        /// Signal that killed it, if one did.
+        signal: Option<i32>,
+    },
+    /// A fault gave a server a command, over the observer's own path, and was answered.
+    ServerAsked {
+        /// The fault.
+        fault: String,
+        /// Server name.
+        server: String,
+        /// The command.
+        command: String,
+        /// The server's answer, or its error.
+        answer: String,
+        /// It was not an error.
+        ok: bool,
+    },
     /// The kernel told the worker's parent that the worker was stopped or continued.
     ChildSignal {
         /// The worker.
@@ -143,6 +180,9 @@ pub enum Event {
         kind: String,
         /// The worker it hit, if it hit one.
         worker: Option<String>,
+        /// The server it hit, if it hit one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
         /// The grant that made this worker the target, if the target was `holder`.
         grant: Option<GrantId>,
         /// The trigger that was awaited.
@@ -289,196 +329,4 @@ pub enum Event {
         /// `complete`, `interrupted`, `patience`, or `error: …`.
         reason: String,
     },
-}
-
-/// What the kernel told a parent of its child.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChildChange {
-    /// Stopped by a signal.
-    Stopped,
-    /// Continued by SIGCONT.
-    Continued,
-}
-
-/// What an operation asks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Call {
-    /// Script step: one attempt.
-    Acquire,
-    /// Script step: wait for the lock.
-    Enter {
-        /// Longest wait, milliseconds.
-        wait_ms: u64,
-    },
-    /// One acquire command on the wire, inside an `acquire` or `enter`.
-    Attempt {
-        /// Identity of the attempt, and of the grant it may become.
-        grant: GrantId,
-        /// Digest of its owner token.
-        owner: OwnerDigest,
-    },
-    /// One renewal command on the wire.
-    Renew {
-        /// Whose lease.
-        grant: GrantId,
-        /// By the renewal task, not by a script step.
-        auto: bool,
-    },
-    /// One release command on the wire.
-    Release {
-        /// Which grant.
-        grant: GrantId,
-    },
-    /// `is_locked` was asked.
-    Check {
-        /// Which grant; none if the worker has no handle.
-        grant: Option<GrantId>,
-    },
-    /// A write to the protected store.
-    Write {
-        /// Its id, `<worker>.write.<n>`.
-        write: String,
-        /// The write that the writer had read before.
-        based_on: Option<String>,
-        /// The grant it claims.
-        grant: Option<GrantId>,
-        /// The fencing token it presents.
-        fencing: Option<FencingToken>,
-    },
-    /// The store is told the fencing token on entry.
-    Seal {
-        /// The grant.
-        grant: GrantId,
-        /// Its fencing token.
-        fencing: Option<FencingToken>,
-    },
-    /// A read of the protected store.
-    Read,
-    /// Work.
-    Hold,
-}
-
-/// How an operation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It took effect, or the question was answered.
-    Ok,
-    /// It definitely had no effect.
-    Fail,
-    /// Unknown.
-    Info,
-}
-
-/// What an operation answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Answer {
-    /// The lock was granted.
-    Granted {
-        /// The grant.
-        grant: GrantId,
-        /// Its fencing token, where the back end gives one.
-        fencing: Option<FencingToken>,
-        /// The lease that the server gave, milliseconds.
-        lease_ms: u64,
-    },
-    /// Somebody else holds it.
-    Busy,
-    /// The lease was extended.
-    Renewed,
-    /// The lock is lost.
-    Lost {
-        /// Why.
-        reason: String,
-    },
-    /// The lock was given back.
-    Released,
-    /// There was nothing of ours to give back.
-    AlreadyLost,
-    /// Answer of `is_locked`.
-    Locked {
-        /// The handle says that it holds.
-        locked: bool,
-    },
-    /// The store took the write.
-    Accepted,
-    /// The store refused the write.
-    Rejected {
-        /// The highest fencing token it knows.
-        highest: Option<FencingToken>,
-    },
-    /// What the store holds.
-    Value {
-        /// Write id whose value stands.
-        write: Option<String>,
-    },
-    /// Done, with nothing to tell.
-    Done,
-    /// The wait ended without the lock.
-    TimedOut,
-    /// An error, in words.
-    Error {
-        /// The message; no secrets.
-        message: String,
-    },
-}
-
-/// One change of a lock key or its counter, as the server applied it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Change {
-    /// The key was set: a grant, or an overwrite.
-    Set {
-        /// Digest of the owner token in the value.
-        owner: OwnerDigest,
-        /// Fencing token in the value, where the back end keeps it there.
-        fencing: Option<FencingToken>,
-        /// Absolute deadline by the server's wall clock, milliseconds; none = no lease.
-        until_ms: Option<u64>,
-    },
-    /// The key's deadline was moved.
-    Extended {
-        /// New absolute deadline by the server's wall clock, milliseconds; none = lease removed.
-        until_ms: Option<u64>,
-    },
-    /// The key was deleted: by a command or because it had expired.
-    Deleted,
-    /// Everything was deleted.
-    Flushed,
-    /// The fencing counter changed.
-    Counter {
-        /// Its new value, where the stream tells it.
-        value: Option<u64>,
-    },
-}
-
-/// What an attempt in the store's log is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptKind {
-    /// A write of business data.
-    Write,
-    /// A raise of the mark on entry.
-    Seal,
-}
-
-/// What the kernel said of one thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadLook {
-    /// Process.
-    pub pid: i32,
-    /// Start time of the process in clock ticks since boot.
-    pub start_ticks: u64,
-    /// Thread.
-    pub tid: i32,
-    /// State letter of /proc/PID/task/TID/stat; `T` = stopped.
-    pub state: char,
-    /// Time on a processor so far, ns (/proc/PID/task/TID/schedstat).
-    pub run_ns: u64,
-    /// Context switches so far, voluntary and not (/proc/PID/task/TID/status).
-    pub switches: u64,
 }

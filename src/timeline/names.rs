@@ -150,6 +150,9 @@ impl Namer {
             } => self.returned(&line.by, *op, *outcome, answer),
             Event::Start { .. }
             | Event::Phase { .. }
+            | Event::ServerStarted { .. }
+            | Event::ServerExited { .. }
+            | Event::ServerAsked { .. }
             | Event::ChildSignal { .. }
             | Event::Point { .. }
             | Event::Resumed { .. }
@@ -253,10 +256,10 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
         }
     }
     for fault in faults {
-        names.extend([
-            format!("{}.onset", fault.name),
-            format!("{}.healed", fault.name),
-        ]);
+        names.insert(format!("{}.onset", fault.name));
+        if fault.heal.is_some() {
+            names.insert(format!("{}.healed", fault.name));
+        }
     }
     names
 }

@@ -5,9 +5,10 @@ use lockdrill::env::guard::{ChildEvent, ChildRole, Client, Spawn};
 use lockdrill::env::ledger::{Entry, Ledger, MARK};
 use lockdrill::env::redis::{find, server};
 use lockdrill::env::stop;
+use lockdrill::plan::Persist;
 use std::fs::File;
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio, exit};
@@ -110,6 +111,15 @@ fn shell(name: &str, script: &str) -> Spawn {
     }
 }
 
+/// As the lab starts it, but reachable at once.
+fn on_port(port: u16) -> Vec<String> {
+    let (work, host) = (folder(WORK), Ipv4Addr::LOCALHOST.into());
+    let socket = server::socket(&work).unwrap();
+    let mut args = server::args(host, &socket, &work, Persist::None);
+    args.extend(["--port".to_owned(), port.to_string()]);
+    args
+}
+
 async fn redis(client: &Client) -> SocketAddr {
     let port: u16 = std::env::var(PORT).unwrap().parse().unwrap();
     let address = SocketAddr::from(([127, 0, 0, 1], port));
@@ -118,7 +128,7 @@ async fn redis(client: &Client) -> SocketAddr {
         role: ChildRole::Server,
         program: found.path,
         arg0: Some(find::RedisBinary::ARG0.to_owned()),
-        args: server::standalone_args(address, &folder(WORK)),
+        args: on_port(port),
         ..shell("redis", "")
     };
     client.spawn(redis, None).await.unwrap();

@@ -122,6 +122,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             renew_ms: None,
             flaw: None,
             key: "account".to_owned(),
+            persist: lockdrill::plan::Persist::None,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),

@@ -65,6 +65,7 @@ pub fn plan(workers: &[&str]) -> Plan {
             renew_ms: None,
             flaw: None,
             key: KEY.to_owned(),
+            persist: lockdrill::plan::Persist::None,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
@@ -435,8 +436,10 @@ impl Record {
             name: name.to_owned(),
             kind: kind.to_owned(),
             target: Target::Worker(worker.to_owned()),
+            edge: None,
+            command: None,
             when: format!("{worker}.acquired"),
-            heal: Heal::For(to - from),
+            heal: Some(Heal::For(to - from)),
         });
         self.onset(name, worker, None, from);
         self.heal(name, to);
@@ -449,6 +452,7 @@ impl Record {
                 fault: fault.to_owned(),
                 kind: "pause".to_owned(),
                 worker: Some(worker.to_owned()),
+                server: None,
                 grant,
                 trigger: "t".to_owned(),
                 began: ns(at),

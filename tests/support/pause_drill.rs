@@ -17,8 +17,10 @@ pub fn pause_drill(accepted: bool) -> Record {
         name: "nap".to_owned(),
         kind: "pause".to_owned(),
         target: Target::Holder,
+        edge: None,
+        command: None,
         when: POINT.to_owned(),
-        heal: Heal::After("b.write.accepted".to_owned()),
+        heal: Some(Heal::After("b.write.accepted".to_owned())),
     });
     let a = h.acquire("a", 100);
     let first = h.write(&a, 200, true);

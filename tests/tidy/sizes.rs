@@ -29,13 +29,8 @@ pub struct LongFile {
 /// Catalogues, which may be long; a procedure may not.
 pub const LONG_FILES: &[LongFile] = &[
     LongFile {
-        path: "src/plan.rs",
-        lines_max: 280,
-        why: "one closed set of types, a doc line a field",
-    },
-    LongFile {
         path: "src/timeline/event.rs",
-        lines_max: 490,
+        lines_max: 340,
         why: "the whole schema of a timeline, a doc line a field, read from top to bottom",
     },
     LongFile {

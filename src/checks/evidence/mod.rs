@@ -9,9 +9,11 @@ use super::{Check, Finding};
 use crate::env::action::Action;
 use crate::faults;
 use crate::plan::{FaultPlan, Target};
-use crate::timeline::history::{FaultWindow, History};
+use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
+mod asked;
 mod clauses;
+mod killed;
 mod parked;
 mod stop;
 
@@ -113,15 +115,54 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         proof.lacks(format!("{name} was not injected: {why}"));
         return;
     }
-    let ([onset], [heal]) = (&*window.onsets, &*window.heals) else {
-        proof.lacks(match (window.onsets.len(), window.heals.len()) {
-            (0, _) => format!("{name} never began"),
-            (1, 0) => format!("{name} was never healed"),
-            _more => format!("{name} began or was healed more than once"),
-        });
+    let Some(kind) = faults::find(&plan.kind) else {
+        proof.lacks(format!("{name}: what shows a {} is not known", plan.kind));
         return;
     };
-    proof.events.extend([onset.seq, heal.seq]);
+    let (onset, heal) = match (&*window.onsets, &*window.heals, kind.lasts()) {
+        ([onset], [heal], true) => (onset, Some(heal)),
+        ([onset], [], false) => (onset, None),
+        ([], ..) => return proof.lacks(format!("{name} never began")),
+        ([_], [], true) => return proof.lacks(format!("{name} was never healed")),
+        _more => return proof.lacks(format!("{name} began or was healed more than once")),
+    };
+    proof.events.push(onset.seq);
+    if let Some(heal) = heal {
+        healed(name, onset, heal, proof);
+    }
+    let before = proof.missing.len();
+    aimed(history, plan, window, proof);
+    for action in kind.onset.iter().chain(kind.heal) {
+        match action {
+            Action::StopGroup => stop::prove(history, plan, window, proof),
+            Action::KillGroup => killed::prove(history, plan, window, proof),
+            Action::StartServer => killed::back(history, plan, window, proof),
+            Action::Ask(_) => asked::prove(plan, window, kind.lasts(), proof),
+            // Shown by the heal's own looks.
+            Action::ContinueGroup => {}
+        }
+    }
+    if proof.missing.len() == before {
+        let target = match (window.worker, &window.server) {
+            (Some(worker), _) => history.worker_name(worker),
+            (None, Some(server)) => server,
+            (None, None) => "",
+        };
+        let kind = &plan.kind;
+        let from = secs(onset.effective);
+        proof.shown.push(match heal {
+            Some(heal) => format!(
+                "{name} ({kind} {target}) was in effect from {from} to {}",
+                secs(heal.began)
+            ),
+            None => format!("{name} ({kind} {target}) was done by {from}"),
+        });
+    }
+}
+
+/// The heal came after the effect, by the plan's own trigger, and was seen.
+fn healed(name: &str, onset: &Onset, heal: &Healed, proof: &mut Proof) {
+    proof.events.push(heal.seq);
     proof.require(
         onset.began <= onset.effective && onset.effective <= heal.began,
         || format!("{name} was healed before its effect was seen in full"),
@@ -136,26 +177,6 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             heal.cause
         )
     });
-    let before = proof.missing.len();
-    aimed(history, plan, window, proof);
-    match faults::find(&plan.kind) {
-        Some(kind) if kind.onset.contains(&Action::StopGroup) => {
-            stop::prove(history, plan, window, proof);
-        }
-        Some(_) => {}
-        None => proof.lacks(format!("{name}: what shows a {} is not known", plan.kind)),
-    }
-    if proof.missing.len() == before {
-        let target = window
-            .worker
-            .map_or("", |worker| history.worker_name(worker));
-        proof.shown.push(format!(
-            "{name} ({} {target}) was in effect from {} to {}",
-            plan.kind,
-            secs(onset.effective),
-            secs(heal.began)
-        ));
-    }
 }
 
 /// It hit whom it was to hit.
@@ -165,6 +186,10 @@ fn aimed(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut 
     match &plan.target {
         Target::Worker(worker) => proof.require(hit == Some(worker), || {
             format!("{name} did not hit {worker}")
+        }),
+        Target::Everyone => {}
+        Target::Server(_) => proof.require(window.server.is_some(), || {
+            format!("{name} did not hit a server")
         }),
         Target::Holder => {
             let grant = window.grant.as_ref().and_then(|id| history.grant_of(id));

@@ -7,13 +7,13 @@ use crate::timeline::history::PointSeen;
 
 impl Case<'_> {
     /// The point at which the worker stood when it was stopped.
-    pub(super) fn parked(&self) -> Option<&PointSeen> {
+    pub(super) fn parked(&self, worker: usize) -> Option<&PointSeen> {
         let points = self.history.points.iter().rev();
         let point = points
-            .filter(|point| point.worker == self.worker && point.waits)
+            .filter(|point| point.worker == worker && point.waits)
             .find(|point| point.at <= self.onset.effective)?;
         let resumed = self.history.resumed.iter().any(|resumed| {
-            resumed.worker == self.worker
+            resumed.worker == worker
                 && resumed.point == point.point
                 && resumed.at >= point.at
                 && resumed.at < self.onset.began
@@ -22,8 +22,12 @@ impl Case<'_> {
     }
 
     /// The one byte for that point.
-    pub(super) fn go(&self, parked: Option<&PointSeen>, proof: &mut Proof) -> Option<&PointSeen> {
-        let (name, worker) = (&self.plan.name, self.history.worker_name(self.worker));
+    pub(super) fn go(
+        &self,
+        (index, parked): (usize, Option<&PointSeen>),
+        proof: &mut Proof,
+    ) -> Option<&PointSeen> {
+        let (name, worker) = (&self.plan.name, self.history.worker_name(index));
         let Some(parked) = parked else {
             let own = self
                 .plan
@@ -42,7 +46,7 @@ impl Case<'_> {
         };
         proof.events.push(parked.seq);
         let all = |list: &'_ [PointSeen]| -> Vec<usize> {
-            let same = |seen: &PointSeen| seen.worker == self.worker && seen.point == parked.point;
+            let same = |seen: &PointSeen| seen.worker == index && seen.point == parked.point;
             (0..list.len()).filter(|i| same(&list[*i])).collect()
         };
         let gos = all(&self.history.gos);

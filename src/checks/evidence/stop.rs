@@ -9,42 +9,39 @@ use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::FaultPlan;
 use crate::timeline::event::{ChildChange, ThreadLook};
-use crate::timeline::history::{FaultWindow, Healed, History, Look, Onset};
+use crate::timeline::history::{FaultWindow, Healed, History, Life, Look, Onset};
 
 /// Requires everything that shows the stop.
 pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
     let (Some(onset), Some(heal)) = (window.onsets.first(), window.heals.first()) else {
         return;
     };
-    let Some(worker) = window.worker else {
-        proof.lacks(format!("{} stopped no worker", plan.name));
-        return;
-    };
     let case = Case {
         history,
         plan,
         window,
-        worker,
         onset,
         heal,
     };
-    let parked = case.parked();
-    let go = case.go(parked, proof);
-    let mut moments = vec!["stopped", "heal"];
-    if parked.is_some() {
-        moments.insert(1, "go");
-    }
-    let mut looks = Vec::new();
-    for moment in moments {
-        match window.look(moment) {
-            Some(look) => looks.push(look),
-            None => proof.lacks(format!("{}: no look at the moment `{moment}`", plan.name)),
+    match (window.worker, &window.server) {
+        (Some(worker), _) => {
+            let parked = case.parked(worker);
+            let go = case.go((worker, parked), proof);
+            let moments: &[&str] = match parked {
+                Some(_) => &["stopped", "go", "heal"],
+                None => &["stopped", "heal"],
+            };
+            let lives = &history.workers[worker].lives;
+            case.stood_still(moments, (history.worker_name(worker), lives), proof);
+            case.go_while_stopped(go, proof);
+            case.signals(worker, proof);
         }
+        (None, Some(server)) => {
+            let lives = history.servers.get(server).map_or(&[][..], Vec::as_slice);
+            case.stood_still(&["stopped", "heal"], (server, lives), proof);
+        }
+        (None, None) => proof.lacks(format!("{} stopped nobody", plan.name)),
     }
-    case.still(&looks, proof);
-    case.same_process(&looks, proof);
-    case.go_while_stopped(go, proof);
-    case.signals(proof);
 }
 
 /// One stop and what is to show it.
@@ -52,12 +49,27 @@ pub(super) struct Case<'a> {
     pub(super) history: &'a History,
     pub(super) plan: &'a FaultPlan,
     pub(super) window: &'a FaultWindow,
-    pub(super) worker: usize,
     pub(super) onset: &'a Onset,
     pub(super) heal: &'a Healed,
 }
 
 impl Case<'_> {
+    /// The looks of these moments show one process group that stands still.
+    fn stood_still(&self, moments: &[&str], (who, lives): (&str, &[Life]), proof: &mut Proof) {
+        let mut looks = Vec::new();
+        for moment in moments {
+            match self.window.look(moment) {
+                Some(look) => looks.push(look),
+                None => proof.lacks(format!(
+                    "{}: no look at the moment `{moment}`",
+                    self.plan.name
+                )),
+            }
+        }
+        self.still(&looks, proof);
+        self.same_process(&looks, (who, lives), proof);
+    }
+
     /// Every thread is stopped in every look, and none ran between the first and the last.
     fn still(&self, looks: &[&Look], proof: &mut Proof) {
         let name = &self.plan.name;
@@ -127,28 +139,22 @@ impl Case<'_> {
         }
     }
 
-    /// What was seen stopped is the process that was started as this worker, all along.
-    fn same_process(&self, looks: &[&Look], proof: &mut Proof) {
-        let (name, worker) = (&self.plan.name, &self.history.workers[self.worker]);
-        let life = worker
-            .lives
-            .iter()
-            .rfind(|life| life.started <= self.onset.began);
+    /// What was seen stopped is the process that was started under this name, all along.
+    fn same_process(&self, looks: &[&Look], (who, lives): (&str, &[Life]), proof: &mut Proof) {
+        let name = &self.plan.name;
+        let life = lives.iter().rfind(|life| life.started <= self.onset.began);
         let Some(life) = life else {
-            proof.lacks(format!("{name}: {} was not running", worker.name));
+            proof.lacks(format!("{name}: {who} was not running"));
             return;
         };
         proof.events.push(life.seq);
-        let replaced = worker
-            .lives
+        let replaced = lives
             .iter()
             .any(|other| other.started > self.onset.began && other.started <= self.heal.began);
-        proof.require(!replaced, || {
-            format!("{name}: {} was replaced", worker.name)
-        });
+        proof.require(!replaced, || format!("{name}: {who} was replaced"));
         let gone = life.exit.is_some_and(|exit| exit.at <= self.heal.began);
         proof.require(!gone, || {
-            format!("{name}: {} was gone before it was woken", worker.name)
+            format!("{name}: {who} was gone before it was woken")
         });
         for look in looks {
             let there = look
@@ -157,16 +163,16 @@ impl Case<'_> {
                 .any(|thread| (thread.pid, thread.start_ticks) == (life.pid, life.start_ticks));
             proof.require(there, || {
                 format!(
-                    "{name}: process {} of {} was not among those seen at `{}`",
-                    life.pid, worker.name, look.moment
+                    "{name}: process {} of {who} was not among those seen at `{}`",
+                    life.pid, look.moment
                 )
             });
         }
     }
 
     /// The kernel told of no continuation before the heal.
-    fn signals(&self, proof: &mut Proof) {
-        let worker = &self.history.workers[self.worker];
+    fn signals(&self, worker: usize, proof: &mut Proof) {
+        let worker = &self.history.workers[worker];
         let early = worker.signals.iter().find(|signal| {
             signal.change == ChildChange::Continued
                 && signal.at >= self.onset.began

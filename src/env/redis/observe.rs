@@ -1,16 +1,16 @@
 //! Runs the observer: one connection that follows the replication stream, one that asks the
-//! clock, writes marks and reads what is left. All over the server's own address, never through
-//! a path that a fault may touch.
+//! clock, writes marks and reads what is left. All over a socket file that only the lab knows,
+//! never through a path that a fault may touch.
 
-use super::tap::{MARK, Seen, Tap};
+use super::tap::{MARK, Seen, Tap, owner_and_fencing};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
-use crate::timeline::event::Event;
-use std::net::SocketAddr;
+use crate::timeline::event::{Change, Event};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::UnixStream;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Longest wait for one answer of a server that nothing is done to.
@@ -30,8 +30,8 @@ pub enum Observed {
 }
 
 /// Follows the stream until the connection ends; every message goes to `out`.
-pub async fn follow(address: SocketAddr, tap: Tap, out: UnboundedSender<Observed>) {
-    let why = match stream(address, tap, &out).await {
+pub async fn follow(socket: PathBuf, tap: Tap, out: UnboundedSender<Observed>) {
+    let why = match stream(&socket, tap, &out).await {
         Ok(()) => "the server closed the replication stream".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -39,12 +39,8 @@ pub async fn follow(address: SocketAddr, tap: Tap, out: UnboundedSender<Observed
     let _ = out.send(Observed::Gap(monotonic_ns(), why));
 }
 
-async fn stream(
-    address: SocketAddr,
-    mut tap: Tap,
-    out: &UnboundedSender<Observed>,
-) -> std::io::Result<()> {
-    let mut socket = TcpStream::connect(address).await?;
+async fn stream(path: &Path, mut tap: Tap, out: &UnboundedSender<Observed>) -> std::io::Result<()> {
+    let mut socket = UnixStream::connect(path).await?;
     socket.write_all(b"SYNC\r\n").await?;
     let mut buffer = vec![0_u8; 64 * 1024];
     let mut told = false;
@@ -89,18 +85,17 @@ impl Control {
     ///
     /// # Errors
     /// When it does not within the limit.
-    pub async fn connect(
-        address: SocketAddr,
-        prefix: &str,
-        limit: Duration,
-    ) -> Result<Self, EnvError> {
+    pub async fn connect(socket: &Path, prefix: &str, limit: Duration) -> Result<Self, EnvError> {
         let refused = |message: String| {
             EnvError::new(
-                format!("redis-server at {address} does not answer: {message}"),
+                format!(
+                    "redis-server at {} does not answer: {message}",
+                    socket.display()
+                ),
                 "see the server's log in the run directory",
             )
         };
-        let client = redis::Client::open(format!("redis://{address}"))
+        let client = redis::Client::open(redis::ConnectionAddr::Unix(socket.to_owned()))
             .map_err(|error| refused(error.to_string()))?;
         let begun = std::time::Instant::now();
         loop {
@@ -149,6 +144,62 @@ impl Control {
         Ok((before, monotonic_ns(), seconds * 1_000_000 + micros))
     }
 
+    /// Lets others reach the server at this port of the addresses that it was started with.
+    ///
+    /// # Errors
+    /// When the port is taken, or the server does not answer.
+    pub async fn open_port(&self, port: u16) -> Result<(), EnvError> {
+        let mut command = redis::cmd("CONFIG");
+        self.ask(command.arg("SET").arg("port").arg(port)).await
+    }
+
+    /// Gives the server a command; its answer or its error, in words, and whether it was an answer.
+    ///
+    /// # Errors
+    /// When the server says nothing at all.
+    pub async fn tell(&self, words: &[String]) -> Result<(String, bool), EnvError> {
+        let mut connection = self.connection.clone();
+        let mut command = redis::Cmd::new();
+        command.arg(words);
+        let answer = command.query_async::<redis::Value>(&mut connection);
+        match tokio::time::timeout(ANSWER_MAX, answer).await {
+            Ok(Ok(value)) => Ok((format!("{value:?}"), true)),
+            Ok(Err(error)) if error.code().is_some() => Ok((error.to_string(), false)),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {ANSWER_MAX:?}")),
+        }
+        .map_err(|message| {
+            EnvError::new(
+                format!("the server did not answer {}: {message}", words.join(" ")),
+                "see the server's log in the run directory",
+            )
+        })
+    }
+
+    /// What the server holds of one lock: the key as a grant's effect would tell it, and the
+    /// counter.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn held(&self, key: &str) -> Result<(Change, Option<u64>), EnvError> {
+        let lock = format!("{}{{{key}}}", self.prefix);
+        let value: Option<Vec<u8>> = self.ask(redis::cmd("GET").arg(&lock)).await?;
+        let until: i64 = self.ask(redis::cmd("PEXPIRETIME").arg(&lock)).await?;
+        let counter = self
+            .ask(redis::cmd("GET").arg(format!("{lock}:fence")))
+            .await?;
+        let (owner, fencing) = value.map_or((None, None), |value| {
+            let (owner, fencing) = owner_and_fencing(&value);
+            (Some(owner), fencing)
+        });
+        let change = Change::Restarted {
+            owner,
+            fencing,
+            until_ms: u64::try_from(until).ok(),
+        };
+        Ok((change, counter))
+    }
+
     /// Writes a mark into the stream; it lapses by itself.
     ///
     /// # Errors
@@ -168,15 +219,9 @@ impl Control {
         let key = format!("{}{{{key}}}", self.prefix);
         let value: Option<Vec<u8>> = self.ask(redis::cmd("GET").arg(&key)).await?;
         let remaining: i64 = self.ask(redis::cmd("PTTL").arg(&key)).await?;
-        Ok(value.map(|value| {
-            let owner = match value.iter().rposition(|byte| *byte == b':') {
-                Some(at) => &value[..at],
-                None => &value[..],
-            };
-            KeyLeft {
-                owner: Some(OwnerDigest::of(owner)),
-                remaining_ms: u64::try_from(remaining).ok(),
-            }
+        Ok(value.map(|value| KeyLeft {
+            owner: Some(owner_and_fencing(&value).0),
+            remaining_ms: u64::try_from(remaining).ok(),
         }))
     }
 }

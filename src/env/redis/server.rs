@@ -1,23 +1,54 @@
 //! How a redis-server under test is started: every setting on the command line, no file.
+//!
+//! It starts on a socket file alone, the observer's own way in, and gets its port only once the
+//! observer follows it: so nobody can be granted anything unseen, not even after a restart.
 
-use std::net::SocketAddr;
-use std::path::Path;
+use crate::plan::Persist;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
-/// Arguments for a fresh, empty, standalone server that keeps nothing on disk.
+/// Longest path of a socket file on Linux, in bytes.
+const SOCKET_PATH_MAX: usize = 107;
+
+/// The observer's way in to a server that lives in `folder`.
+///
+/// # Errors
+/// When the path is too long for a socket; the message says so.
+pub fn socket(folder: &Path) -> Result<PathBuf, String> {
+    let path = folder.join("s.sock");
+    let length = path.as_os_str().len();
+    if length > SOCKET_PATH_MAX {
+        return Err(format!(
+            "the path {} has {length} bytes; a socket takes {SOCKET_PATH_MAX}",
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
+/// Arguments for a standalone server that listens on its socket file only.
 ///
 /// `hz 100` keeps active expiry prompt; `shutdown-timeout 0` because a server that ends would
-/// otherwise wait ten seconds for the observer, which never acknowledges; `repl-diskless-sync no` lets the observer's SYNC be
-/// answered at once with a file of known length.
-pub fn standalone_args(address: SocketAddr, folder: &Path) -> Vec<String> {
-    let port = address.port().to_string();
-    let host = address.ip().to_string();
+/// otherwise wait ten seconds for the observer, which never acknowledges; `repl-diskless-sync no`
+/// lets the observer's SYNC be answered at once with a file of known length.
+pub fn args(host: IpAddr, socket: &Path, folder: &Path, persist: Persist) -> Vec<String> {
+    let host = host.to_string();
     let folder = folder.display().to_string();
+    let socket = socket.display().to_string();
+    let (append, fsync) = match persist {
+        Persist::None => ("no", "everysec"),
+        Persist::Everysec => ("yes", "everysec"),
+        Persist::Always => ("yes", "always"),
+    };
     [
-        ("--port", port.as_str()),
+        ("--port", "0"),
         ("--bind", host.as_str()),
+        ("--unixsocket", socket.as_str()),
+        ("--unixsocketperm", "700"),
         ("--dir", folder.as_str()),
         ("--save", ""),
-        ("--appendonly", "no"),
+        ("--appendonly", append),
+        ("--appendfsync", fsync),
         ("--protected-mode", "no"),
         ("--hz", "100"),
         ("--shutdown-timeout", "0"),

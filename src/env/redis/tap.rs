@@ -65,10 +65,7 @@ impl Effects {
                 },
             ),
             ("PERSIST", [key]) => self.on_lock(key, Change::Extended { until_ms: None }),
-            ("DEL" | "UNLINK", keys) => keys
-                .iter()
-                .flat_map(|key| self.on_lock(key, Change::Deleted))
-                .collect(),
+            ("DEL" | "UNLINK", keys) => keys.iter().flat_map(|key| self.gone(key)).collect(),
             ("INCR", [key]) => self.count(key, 1),
             ("INCRBY", [key, by]) => self.count(key, by.parse().unwrap_or(0)),
             ("FLUSHALL" | "FLUSHDB", _) => {
@@ -91,15 +88,10 @@ impl Effects {
             .iter()
             .position(|word| word.eq_ignore_ascii_case("PXAT"))
             .and_then(|at| options.get(at + 1)?.parse().ok());
-        let (owner, fencing) = match value.rsplit_once(':') {
-            Some((owner, fencing)) if fencing.parse::<u64>().is_ok() => {
-                (owner, fencing.parse().ok())
-            }
-            _ => (value, None),
-        };
+        let (owner, fencing) = owner_and_fencing(value.as_bytes());
         let change = Change::Set {
-            owner: OwnerDigest::of(owner.as_bytes()),
-            fencing: fencing.map(FencingToken),
+            owner,
+            fencing,
             until_ms,
         };
         self.on_lock(key, change)
@@ -113,6 +105,15 @@ impl Effects {
         *count = count.saturating_add(by);
         let value = Some(*count);
         self.effect(name, Change::Counter { value })
+    }
+
+    /// A counter that is gone counts from nothing.
+    fn gone(&mut self, key: &str) -> Vec<Seen> {
+        let Some(name) = self.counter(key) else {
+            return self.on_lock(key, Change::Deleted);
+        };
+        self.counters.remove(&name);
+        self.effect(name, Change::Counter { value: Some(0) })
     }
 
     fn on_lock(&mut self, key: &str, change: Change) -> Vec<Seen> {
@@ -145,6 +146,24 @@ impl Effects {
     }
 }
 
+/// What a lock key's value says: `owner:fencing`, or the owner alone. Nobody but the lock
+/// service ever sees the owner token itself.
+pub(super) fn owner_and_fencing(value: &[u8]) -> (OwnerDigest, Option<FencingToken>) {
+    let at = value.iter().rposition(|byte| *byte == b':');
+    let parts = at.map(|at| (&value[..at], &value[at + 1..]));
+    let number = |bytes| std::str::from_utf8(bytes).ok()?.parse().ok();
+    match parts.and_then(|(owner, fencing)| Some((owner, number(fencing)?))) {
+        Some((owner, fencing)) => (OwnerDigest::of(owner), Some(FencingToken(fencing))),
+        None => {
+            let owner = parts.filter(|(_, fencing)| fencing.is_empty());
+            (
+                OwnerDigest::of(owner.map_or(value, |(owner, _)| owner)),
+                None,
+            )
+        }
+    }
+}
+
 /// Decoder and meaning together: bytes in, what they mean out.
 #[derive(Debug)]
 pub struct Tap {
@@ -153,7 +172,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// A tap on a server that starts empty.
+    /// A tap on a server whose counters stand at these values; on one that starts empty, at none.
     pub fn new(server: &str, prefix: &str) -> Self {
         Tap {
             decoder: Decoder::default(),

@@ -9,6 +9,7 @@ pub(super) fn fault(event: &Event) -> String {
             fault,
             kind,
             worker,
+            server,
             trigger,
             began,
             effective,
@@ -17,6 +18,7 @@ pub(super) fn fault(event: &Event) -> String {
             "{fault} begins: {kind}{} at {}, in full effect {} later, triggered by {trigger}",
             worker
                 .as_ref()
+                .or(server.as_ref())
                 .map_or_else(String::new, |worker| format!(" of {worker}")),
             at(*began),
             span(effective.saturating_sub(*began)),
@@ -33,6 +35,16 @@ pub(super) fn fault(event: &Event) -> String {
                 || "its removal was not seen".to_owned(),
                 |removed| format!("gone {} later", span(removed.saturating_sub(*began)))
             )
+        ),
+        Event::ServerAsked {
+            fault,
+            server,
+            command,
+            answer,
+            ok,
+        } => format!(
+            "{fault} tells {server}: {command}; it {} {answer}",
+            if *ok { "answers" } else { "refuses:" }
         ),
         Event::FaultNotInjected { fault, why } => format!("{fault} was not injected: {why}"),
         Event::Look {
@@ -60,7 +72,16 @@ pub(super) fn lab(event: &Event) -> String {
         } => format!("record of {drill}, arm {arm}, run {run}, isolation {isolation}"),
         Event::Phase { name } => format!("phase {name}"),
         Event::WorkerStarted { worker, pid, .. } => format!("{worker} is process {pid}"),
-        Event::WorkerExited {
+        Event::ServerStarted { server, pid, .. } => {
+            format!("server {server} is process {pid} and answers")
+        }
+        Event::ServerExited {
+            server: worker,
+            code,
+            signal,
+            ..
+        }
+        | Event::WorkerExited {
             worker,
             code,
             signal,

@@ -86,6 +86,7 @@ impl<'h> Teller<'h> {
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
+            | Event::ServerAsked { .. }
             | Event::Look { .. } => ("fault", fault(&line.event)),
             Event::Effect { key, change, .. } => ("server", effect(key, change)),
             Event::StoreAttempt { .. } | Event::FinalValue { .. } => ("store", store(&line.event)),
@@ -97,6 +98,8 @@ impl<'h> Teller<'h> {
             | Event::Phase { .. }
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
+            | Event::ServerStarted { .. }
+            | Event::ServerExited { .. }
             | Event::ChildSignal { .. }
             | Event::PatienceEnded { .. }
             | Event::Stall { .. }

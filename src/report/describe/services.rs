@@ -13,6 +13,15 @@ pub(super) fn effect(key: &str, change: &Change) -> String {
         Change::Extended { until_ms: None } => format!("the lease of {key} is removed"),
         Change::Deleted => format!("{key} is deleted"),
         Change::Flushed => "everything is deleted".to_owned(),
+        Change::Restarted { owner: None, .. } => format!("started again, it has no {key}"),
+        Change::Restarted {
+            owner: Some(owner),
+            fencing,
+            ..
+        } => format!(
+            "started again, it still has {key} for owner digest {owner}, {}",
+            token(*fencing)
+        ),
         Change::Counter { value } => value.map_or_else(
             || format!("the fencing counter of {key} goes up"),
             |value| format!("the fencing counter of {key} is {value}"),

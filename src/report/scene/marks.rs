@@ -237,9 +237,7 @@ pub fn server(history: &History) -> Vec<ServerMark> {
                 Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
                 // The new grant on the same line shows it.
                 Cause::Overwrite(_) => {}
-                Cause::BlindDelete(_) | Cause::Clock | Cause::Unclear(_) | Cause::Unexplained => {
-                    mark(at.latest, ServerKind::Deleted, None, *seq);
-                }
+                _gone => mark(at.latest, ServerKind::Deleted, None, *seq),
             },
         }
     }

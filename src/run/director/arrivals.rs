@@ -3,8 +3,10 @@
 use super::DirectorError;
 use super::Ending;
 use super::incoming::Incoming;
+use super::players::Standing;
 use super::scene::Scene;
 use super::waits;
+use crate::env::error::EnvError;
 use crate::env::guard::{Change as Child, ChildEvent};
 use crate::env::redis::observe::Observed;
 use crate::timeline::event::{By, ChildChange, Event};
@@ -54,13 +56,21 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
             scene.synced = true;
             scene.record(scene.lab(at), by, Event::ObserverSynced { server })
         }
-        Observed::Effect(at, event) => scene.record(scene.lab(at), by, event),
+        Observed::Effect(at, event) => {
+            let event = placed(scene, event);
+            scene.record(scene.lab(at), by, event)
+        }
         Observed::Mark(name) => {
             scene.marks.insert(name);
             Ok(())
         }
         // Everything up to the end mark has been seen: what ends now was meant to end.
         Observed::Gap(..) if scene.marks.contains(END_MARK) => Ok(()),
+        // It has told everything that it ever did.
+        Observed::Gap(..) if is_ending(scene, &server) => {
+            scene.synced = false;
+            Ok(())
+        }
         Observed::Gap(at, why) => {
             scene.synced = false;
             scene.record(scene.lab(at), by, Event::ObserverGap { server, why })
@@ -68,9 +78,34 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
     }
 }
 
+/// A server that is started again goes on counting where it ended.
+fn placed(scene: &mut Scene, event: Event) -> Event {
+    match event {
+        Event::Effect {
+            server,
+            key,
+            change,
+            ..
+        } => Event::Effect {
+            pos: scene.next_pos(&server),
+            server,
+            key,
+            change,
+        },
+        other => other,
+    }
+}
+
+fn is_ending(scene: &Scene, server: &str) -> bool {
+    let server = scene.servers.get(server);
+    server.is_some_and(|server| matches!(server.standing, Standing::Ending | Standing::Gone))
+}
+
 fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
-    if is_end(event.what) {
-        scene.servers.retain(|_, pid| *pid != event.pid);
+    let mut servers = scene.servers.iter();
+    if let Some((name, _)) = servers.find(|(_, server)| server.pid == event.pid) {
+        let name = name.clone();
+        return server(scene, name, event);
     }
     let Some((name, worker)) = scene
         .workers
@@ -102,6 +137,40 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
             signal,
         },
     )
+}
+
+/// A server that ends although nobody here ended it is not the lock's doing, and the drill shows
+/// nothing any more.
+fn server(scene: &mut Scene, name: String, event: &ChildEvent) -> Result<(), DirectorError> {
+    let (code, signal) = match event.what {
+        Child::Exited(code) => (Some(code), None),
+        Child::Killed(signal) => (None, Some(signal)),
+        Child::Stopped | Child::Continued => return Ok(()),
+    };
+    let server = scene.servers.get_mut(&name);
+    let before = server.map(|server| std::mem::replace(&mut server.standing, Standing::Gone));
+    let at = event.at_monotonic_ns.saturating_sub(scene.zero_ns);
+    scene.record(
+        at,
+        By::Lab,
+        Event::ServerExited {
+            server: name.clone(),
+            pid: event.pid,
+            code,
+            signal,
+        },
+    )?;
+    if before == Some(Standing::Ending) {
+        return Ok(());
+    }
+    let how = match (code, signal) {
+        (Some(code), _) => format!("ended with code {code}"),
+        (None, signal) => format!("was killed by signal {}", signal.unwrap_or(0)),
+    };
+    Err(DirectorError::Env(EnvError::new(
+        format!("server {name} {how}, and no fault of this drill did it"),
+        "see its log in the run directory, and what else runs on this machine",
+    )))
 }
 
 /// The child is gone.

@@ -31,16 +31,16 @@ pub async fn run(scene: &mut Scene) -> Result<Ending, DirectorError> {
     let mut tick = tokio::time::interval(FLUSH_EVERY);
     let mut next_sample = Instant::now();
     loop {
-        advance(scene)?;
+        advance(scene).await?;
         if scene.workers_done() {
             give_up_waiting(scene, "every worker has ended")?;
-            injure::heal_all(scene, "every worker has ended");
+            injure::heal_all(scene, "every worker has ended").await;
             return Ok(scene.ending.unwrap_or(Ending::Complete));
         }
         tokio::select! {
             incoming = scene.inbox.recv() => match incoming {
                 Some(Incoming::Interrupt) => {
-                    injure::heal_all(scene, "interrupt");
+                    injure::heal_all(scene, "interrupt").await;
                     return Ok(Ending::Interrupted);
                 }
                 Some(incoming) => take(scene, incoming)?,
@@ -48,14 +48,14 @@ pub async fn run(scene: &mut Scene) -> Result<Ending, DirectorError> {
             },
             _ = tick.tick() => {
                 scene.flush()?;
-                lose_patience(scene)?;
+                lose_patience(scene).await?;
                 if Instant::now() >= next_sample {
                     next_sample = Instant::now() + SAMPLE_EVERY;
                     sample_clock(scene, 1).await?;
                 }
                 if scene.now() - begun > limit_ns {
                     patience_ended(scene, "the end of the drill", "drill")?;
-                    injure::heal_all(scene, "patience");
+                    injure::heal_all(scene, "patience").await;
                     return Ok(Ending::Patience);
                 }
             }
@@ -64,16 +64,16 @@ pub async fn run(scene: &mut Scene) -> Result<Ending, DirectorError> {
 }
 
 /// Does everything that has become due.
-fn advance(scene: &mut Scene) -> Result<(), DirectorError> {
+async fn advance(scene: &mut Scene) -> Result<(), DirectorError> {
     for index in 0..scene.faults.len() {
         let fault = &scene.faults[index];
         match &fault.state {
             FaultState::Waiting if scene.seen.contains(&fault.plan.when) => {
-                injure::begin(scene, index)?;
+                injure::begin(scene, index).await?;
             }
             FaultState::Active { since, .. } => {
-                if let Some(cause) = healed_by(scene, &fault.plan.heal, *since) {
-                    injure::end(scene, index, &cause)?;
+                if let Some(cause) = healed_by(scene, fault.plan.heal.as_ref(), *since) {
+                    injure::end(scene, index, &cause).await?;
                 }
             }
             FaultState::Waiting | FaultState::Over => {}
@@ -92,8 +92,8 @@ fn advance(scene: &mut Scene) -> Result<(), DirectorError> {
     Ok(())
 }
 
-fn healed_by(scene: &Scene, heal: &Heal, since: u64) -> Option<String> {
-    match heal {
+fn healed_by(scene: &Scene, heal: Option<&Heal>, since: u64) -> Option<String> {
+    match heal? {
         Heal::After(event) => scene.seen.contains(event).then(|| event.clone()),
         Heal::For(ms) => (scene.now() >= since + ms * MS).then(|| format!("{ms} ms")),
     }

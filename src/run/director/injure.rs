@@ -1,73 +1,90 @@
 //! Begins and ends faults, and puts on the record what proves or refutes them.
 
-use super::players::{Fault, FaultState};
-use super::scene::Scene;
-use super::{DirectorError, dispatch};
-use crate::env::action::Action;
+use super::players::{Fault, FaultState, Struck};
+use super::scene::{SERVER, STORE, Scene};
+use super::{DirectorError, act, dispatch};
 use crate::env::ledger::Entry;
 use crate::env::look;
-use crate::env::stop;
-use crate::faults;
-use crate::ids::GrantId;
-use crate::plan::Target;
+use crate::faults::{self, FaultKind};
+use crate::plan::{Service, Target};
 use crate::timeline::event::Event;
 
 /// Injects the fault at `index`; its trigger is on the record.
-pub fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError> {
+pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError> {
     let plan = scene.faults[index].plan.clone();
     // The record must not lag behind what is done to the workers.
     scene.flush()?;
-    let (worker, grant, pgid) = match resolve(scene, &plan.target) {
-        Ok(target) => target,
+    let struck = match resolve(scene, &plan.target) {
+        Ok(struck) => struck,
         Err(why) => return not_injected(scene, index, why),
     };
-    let kind = faults::find(&plan.kind)
-        .ok_or_else(|| DirectorError::Bug(format!("no fault `{}`", plan.kind)))?;
+    let kind = kind(&plan.kind)?;
     scene.announce(&Entry::Fault {
         name: plan.name.clone(),
         kind: plan.kind.clone(),
-        pid: Some(pgid),
+        pid: Some(struck.pgid()),
     })?;
-    for action in kind.onset {
-        let stopped = match action {
-            Action::StopGroup => stop::stop_group(pgid),
-            Action::ContinueGroup => continue,
-        };
-        let stopped = match stopped {
-            Ok(stopped) => stopped,
-            Err(error) => return not_injected(scene, index, error.to_string()),
-        };
-        let effective = scene.lab(stopped.effective_ns);
+    // Not begun a second time while what follows waits for something.
+    scene.faults[index].state = FaultState::Over;
+    let done = match act::all(scene, kind.onset, (&plan.name, &struck)).await? {
+        Ok(done) => done,
+        Err(why) => return not_injected(scene, index, why),
+    };
+    let (worker, server, grant) = match struck.clone() {
+        Struck::Worker(name, _, grant) => (Some(name), None, grant),
+        Struck::Server(name, _) => (None, Some(name), None),
+    };
+    if kind.lasts() {
         scene.faults[index].state = FaultState::Active {
-            pgid,
-            threads: stopped.threads.clone(),
-            since: effective,
+            struck: struck.clone(),
+            threads: done.threads.clone(),
+            since: done.effective,
         };
-        scene.record_lab(Event::FaultOnset {
-            fault: plan.name.clone(),
-            kind: plan.kind.clone(),
-            worker: Some(worker.clone()),
-            grant: grant.clone(),
-            trigger: plan.when.clone(),
-            began: scene.lab(stopped.began_ns),
-            effective,
-        })?;
-        scene.record_lab(Event::Look {
-            fault: plan.name.clone(),
-            moment: "stopped".to_owned(),
-            threads: stopped.threads,
+    } else {
+        scene.announce(&Entry::Healed {
+            name: plan.name.clone(),
         })?;
     }
+    scene.record_lab(Event::FaultOnset {
+        fault: plan.name.clone(),
+        kind: plan.kind.clone(),
+        worker: worker.clone(),
+        server,
+        grant,
+        trigger: plan.when.clone(),
+        began: done.began,
+        effective: done.effective,
+    })?;
+    look_on_record(scene, &plan.name, "stopped", done.threads)?;
     // The byte is written while the target stands still, so that only the heal can let it run.
-    if dispatch::go_if_waiting_at(scene, &worker, &plan.when)? {
-        let threads = look::group(pgid).unwrap_or_default();
-        scene.record_lab(Event::Look {
-            fault: plan.name,
-            moment: "go".to_owned(),
-            threads,
-        })?;
+    if let Some(worker) = worker
+        && dispatch::go_if_waiting_at(scene, &worker, &plan.when)?
+    {
+        let threads = look::group(struck.pgid()).unwrap_or_default();
+        look_on_record(scene, &plan.name, "go", threads)?;
     }
     scene.flush()
+}
+
+/// Only a fault that stops somebody is shown by looks.
+fn look_on_record(
+    scene: &mut Scene,
+    fault: &str,
+    moment: &str,
+    threads: Vec<crate::timeline::event::ThreadLook>,
+) -> Result<(), DirectorError> {
+    if threads.is_empty() {
+        return Ok(());
+    }
+    scene.record_lab(Event::Look {
+        fault: fault.to_owned(),
+        moment: moment.to_owned(),
+        threads,
+    })
+}
+
+fn kind(name: &str) -> Result<&'static FaultKind, DirectorError> {
+    faults::find(name).ok_or_else(|| DirectorError::Bug(format!("no fault `{name}`")))
 }
 
 /// A fault that cannot begin is told; the arm will be inconclusive.
@@ -78,71 +95,78 @@ pub fn not_injected(scene: &mut Scene, index: usize, why: String) -> Result<(), 
     scene.record_lab(Event::FaultNotInjected { fault, why })
 }
 
-/// Whom the fault hits, resolved once: worker, the grant that made it the target, its group.
-fn resolve(scene: &Scene, target: &Target) -> Result<(String, Option<GrantId>, i32), String> {
-    let (name, grant) = match target {
-        Target::Holder => {
-            let (worker, grant) = scene.truth.holder(scene.now())?;
-            (worker, Some(grant))
-        }
-        Target::Worker(name) => (name.clone(), None),
-    };
-    match scene.workers.get(&name) {
-        Some(worker) if !worker.exited => Ok((name, grant, worker.pid)),
+/// Whom the fault hits, resolved once.
+fn resolve(scene: &Scene, target: &Target) -> Result<Struck, String> {
+    let worker = |name: String, grant| match scene.workers.get(&name) {
+        Some(worker) if !worker.exited => Ok(Struck::Worker(name, worker.pid, grant)),
         _ => Err(format!("worker {name} has ended")),
+    };
+    match target {
+        Target::Holder => {
+            let (name, grant) = scene.truth.holder(scene.now())?;
+            worker(name, Some(grant))
+        }
+        Target::Worker(name) => worker(name.clone(), None),
+        Target::Everyone => Err("no fault of processes hits everyone".to_owned()),
+        Target::Server(service) => {
+            let name = match service {
+                Service::Lock => SERVER,
+                Service::Store => STORE,
+            };
+            let server = scene.servers.get(name);
+            let server = server.ok_or_else(|| format!("the {} has no server", service.word()))?;
+            Ok(Struck::Server(name.to_owned(), server.pid))
+        }
     }
 }
 
 /// Heals the fault at `index` and waits until the removal is seen by its effect.
-pub fn end(scene: &mut Scene, index: usize, cause: &str) -> Result<(), DirectorError> {
+pub async fn end(scene: &mut Scene, index: usize, cause: &str) -> Result<(), DirectorError> {
     let Fault { plan, state } = &mut scene.faults[index];
     let plan = plan.clone();
-    let FaultState::Active { pgid, threads, .. } = std::mem::replace(state, FaultState::Over)
+    let FaultState::Active {
+        struck, threads, ..
+    } = std::mem::replace(state, FaultState::Over)
     else {
         return Ok(());
     };
-    let kind = faults::find(&plan.kind)
-        .ok_or_else(|| DirectorError::Bug(format!("no fault `{}`", plan.kind)))?;
-    let before = look::group(pgid).unwrap_or_default();
-    scene.record_lab(Event::Look {
-        fault: plan.name.clone(),
-        moment: "heal".to_owned(),
-        threads: before,
-    })?;
-    scene.flush()?;
-    for action in kind.heal {
-        let healed = match action {
-            Action::ContinueGroup => stop::continue_group(pgid, &threads),
-            Action::StopGroup => continue,
-        };
-        let (began, removed, threads) = match healed {
-            Ok(healed) => (
-                scene.lab(healed.began_ns),
-                healed.removed_ns.map(|at| scene.lab(at)),
-                healed.threads,
-            ),
-            // The group is gone: nothing is left that could be continued.
-            Err(_) => (scene.now(), None, Vec::new()),
-        };
-        scene.record_lab(Event::FaultHeal {
+    let kind = kind(&plan.kind)?;
+    if !threads.is_empty() {
+        let before = look::group(struck.pgid()).unwrap_or_default();
+        scene.record_lab(Event::Look {
             fault: plan.name.clone(),
-            cause: cause.to_owned(),
-            began,
-            removed,
+            moment: "heal".to_owned(),
+            threads: before,
         })?;
+    }
+    scene.flush()?;
+    let began = scene.now();
+    let healed = act::undo(scene, kind.heal, (&plan.name, &struck, &threads)).await?;
+    let (began, removed, after) = match healed {
+        Some(healed) => (healed.began, healed.removed, healed.threads),
+        // Nothing is left that could be healed.
+        None => (began, None, Vec::new()),
+    };
+    scene.record_lab(Event::FaultHeal {
+        fault: plan.name.clone(),
+        cause: cause.to_owned(),
+        began,
+        removed,
+    })?;
+    if !threads.is_empty() {
         scene.record_lab(Event::Look {
             fault: plan.name.clone(),
             moment: "healed".to_owned(),
-            threads,
+            threads: after,
         })?;
     }
     scene.announce(&Entry::Healed { name: plan.name })
 }
 
 /// Heals whatever is active; never fails, because it is the last thing that may.
-pub fn heal_all(scene: &mut Scene, cause: &str) {
+pub async fn heal_all(scene: &mut Scene, cause: &str) {
     for index in 0..scene.faults.len() {
         // A record that cannot be written must not keep a worker stopped.
-        let _ = end(scene, index, cause);
+        let _ = end(scene, index, cause).await;
     }
 }

@@ -1,6 +1,7 @@
 //! The director of one arm: starts the servers and the workers, injects the faults on the events
 //! that the plan names, and records everything. Judges nothing.
 
+mod act;
 mod arrivals;
 mod collect;
 mod dispatch;
@@ -132,7 +133,7 @@ async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
     let reason = match &outcome {
         Ok(ending) => ending.reason().to_owned(),
         Err(error) => {
-            injure::heal_all(&mut scene, "error");
+            injure::heal_all(&mut scene, "error").await;
             format!("error: {error}")
         }
     };

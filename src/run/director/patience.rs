@@ -22,7 +22,7 @@ pub fn arm_limit_ms(scene: &Scene) -> u64 {
 }
 
 /// Names what was awaited too long, heals everything and lets everybody go on.
-pub fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
+pub async fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
     if scene.ending.is_some() {
         return Ok(());
     }
@@ -31,7 +31,7 @@ pub fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
     let late = |since: u64| now.saturating_sub(since) > patience_ns;
     let mut over: Vec<(String, String)> = Vec::new();
     for fault in &scene.faults {
-        if let (FaultState::Active { since, .. }, Heal::After(event)) =
+        if let (FaultState::Active { since, .. }, Some(Heal::After(event))) =
             (&fault.state, &fault.plan.heal)
             && late(*since)
         {
@@ -53,7 +53,7 @@ pub fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
         patience_ended(scene, &awaited, &by)?;
     }
     scene.ending = Some(Ending::Patience);
-    injure::heal_all(scene, "patience");
+    injure::heal_all(scene, "patience").await;
     give_up_waiting(scene, "something else was awaited in vain")?;
     release_everybody(scene)
 }

@@ -1,9 +1,12 @@
 //! Who plays in an arm: the workers and the faults, and where each stands.
 
 use super::waits::Wait;
-use crate::plan::FaultPlan;
+use crate::env::redis::observe::Control;
+use crate::ids::GrantId;
+use crate::plan::{FaultPlan, Service};
 use crate::timeline::event::ThreadLook;
 use std::fs::File;
+use std::net::SocketAddr;
 
 /// One worker process.
 #[derive(Debug)]
@@ -20,6 +23,52 @@ pub struct Worker {
     pub exited: bool,
 }
 
+/// One server process.
+#[derive(Debug)]
+pub struct Server {
+    /// Process id and process group.
+    pub pid: i32,
+    /// What it serves.
+    pub service: Service,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The observer's connection to it.
+    pub control: Control,
+    /// Whether it can answer.
+    pub standing: Standing,
+}
+
+/// Whether a server can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It runs.
+    Up,
+    /// A fault has stopped it.
+    Stopped,
+    /// It is being ended, by a fault or because the arm is over.
+    Ending,
+    /// Its process is gone.
+    Gone,
+}
+
+/// Whom a fault has hit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Struck {
+    /// A worker, by name, its process group, and the grant that made it the target.
+    Worker(String, i32, Option<GrantId>),
+    /// A server, by name, and its process group.
+    Server(String, i32),
+}
+
+impl Struck {
+    /// The process group.
+    pub const fn pgid(&self) -> i32 {
+        match self {
+            Struck::Worker(_, pgid, _) | Struck::Server(_, pgid) => *pgid,
+        }
+    }
+}
+
 /// Where a fault stands.
 #[derive(Debug)]
 pub enum FaultState {
@@ -27,9 +76,9 @@ pub enum FaultState {
     Waiting,
     /// It has begun.
     Active {
-        /// Process group that it hit.
-        pgid: i32,
-        /// The look that proved the onset.
+        /// Whom it hit.
+        struck: Struck,
+        /// The look that proved the onset, if it stopped somebody.
         threads: Vec<ThreadLook>,
         /// Lab time at which the effect was seen in full, ns.
         since: u64,

@@ -2,7 +2,7 @@
 //! seen so far.
 
 use super::incoming::{self, Incoming};
-use super::players::{Fault, FaultState, Worker};
+use super::players::{Fault, FaultState, Server, Standing, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
@@ -11,7 +11,7 @@ use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
 use crate::env::redis::observe::Control;
-use crate::plan::Plan;
+use crate::plan::{Plan, Service};
 use crate::run::recorder::Recorder;
 use crate::run::run_dir;
 use crate::run::spec::ArmSpec;
@@ -42,9 +42,9 @@ pub struct Scene {
     pub inbox: UnboundedReceiver<Incoming>,
     pub outbox: UnboundedSender<Incoming>,
     pub control: Option<Control>,
-    pub servers: BTreeMap<String, i32>,
-    pub lock_address: Option<SocketAddr>,
-    pub store_address: Option<SocketAddr>,
+    pub servers: BTreeMap<String, Server>,
+    /// The next place in each server's order.
+    positions: BTreeMap<String, u64>,
     pub workers: BTreeMap<String, Worker>,
     pub faults: Vec<Fault>,
     pub truth: Truth,
@@ -93,8 +93,7 @@ impl Scene {
             outbox,
             control: None,
             servers: BTreeMap::new(),
-            lock_address: None,
-            store_address: None,
+            positions: BTreeMap::new(),
             workers: BTreeMap::new(),
             truth: Truth::default(),
             seen: HashSet::new(),
@@ -173,6 +172,26 @@ impl Scene {
         self.workers
             .values()
             .all(|worker| worker.closed && worker.exited)
+    }
+
+    /// The next place in a server's order: goes on where a server is started again.
+    pub fn next_pos(&mut self, server: &str) -> u64 {
+        let next = self.positions.entry(server.to_owned()).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// Where a service listens, if it lives on a server.
+    pub fn address(&self, service: Service) -> Option<SocketAddr> {
+        let mut servers = self.servers.values();
+        let found = servers.find(|server| server.service == service);
+        found.map(|server| server.address)
+    }
+
+    /// The lock server can answer.
+    pub fn server_answers(&self) -> bool {
+        let server = self.servers.get(SERVER);
+        server.is_some_and(|server| server.standing == Standing::Up)
     }
 
     /// The observer's second connection.

@@ -1,6 +1,8 @@
-//! Servers first: each answers, and the observer is in sync with it, before any worker starts.
+//! Servers first: each answers, and the observer is in sync with the lock server, before anybody
+//! else can reach it. A server that a fault has killed is started again the same way.
 
 use super::incoming::Incoming;
+use super::players::{Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
 use super::{DirectorError, arrivals, until};
 use crate::env::error::EnvError;
@@ -10,9 +12,11 @@ use crate::env::redis::find::RedisBinary;
 use crate::env::redis::observe::{self, Control};
 use crate::env::redis::server;
 use crate::env::redis::tap::Tap;
+use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use crate::timeline::event::{By, Change, Event};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,45 +26,92 @@ const READY_MAX: Duration = Duration::from_secs(20);
 /// How often a port that somebody else took is tried again.
 const PORT_TRIES: usize = 5;
 
-/// One `redis-server` of an arm.
-#[derive(Debug, Clone, Copy)]
-struct Role {
-    name: &'static str,
-    /// Its port in a network namespace of our own.
-    port: u16,
-}
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-const LOCK: Role = Role {
-    name: SERVER,
-    port: 6379,
-};
-
-const STORE_SERVER: Role = Role {
-    name: STORE,
-    port: 6380,
-};
-
-/// Starts the lock server, brings the observer in sync with it, and starts the store's server if
-/// the store lives on one. Nobody observes that one: the store's log is read at the end.
+/// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
+/// one: the store's log is read at the end.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    let (address, control) = up(scene, LOCK).await?;
-    scene.lock_address = Some(address);
-    scene.control = Some(control);
-    observe(scene, address);
-    until::synced(scene, READY_MAX).await?;
+    up(scene, Service::Lock).await?;
     match scene.store_kind()?.server {
-        Some(StoreServer::Redis) => {
-            let (address, _) = up(scene, STORE_SERVER).await?;
-            scene.store_address = Some(address);
-        }
+        Some(StoreServer::Redis) => up(scene, Service::Store).await?,
         None => {}
     }
     until::sample_clock(scene, 5).await
 }
 
-fn observe(scene: &Scene, address: SocketAddr) {
+/// Starts a server again, at the address that it had, with what it left on disk. Puts on the
+/// record what the lock server still holds, before anybody else can reach it.
+pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
+    let service = match scene.servers.get(name) {
+        Some(server) => server.service,
+        None => {
+            return Err(DirectorError::Bug(format!(
+                "no server {name} to start again"
+            )));
+        }
+    };
+    up(scene, service).await
+}
+
+const fn name(service: Service) -> &'static str {
+    match service {
+        Service::Lock => SERVER,
+        Service::Store => STORE,
+    }
+}
+
+/// The port of a service in a network namespace of our own.
+const fn own_port(service: Service) -> u16 {
+    match service {
+        Service::Lock => 6379,
+        Service::Store => 6380,
+    }
+}
+
+/// A server that answers on its socket, is followed, and then on its port.
+async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
+    let role = name(service);
+    let folder = scene.folder(scene.spec.work_dir.join(role))?;
+    let socket = server::socket(&folder)
+        .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
+    let persist = match service {
+        Service::Lock => scene.plan.lock.persist,
+        Service::Store => Persist::None,
+    };
+    let args = server::args(HOST, &socket, &folder, persist);
+    let spawned = start_redis(scene, role, (args, folder)).await?;
+    let had = scene.servers.get(role).map(|server| server.address);
+    let control = ready(scene, role, (&socket, spawned.pid)).await?;
+    if service == Service::Lock {
+        follow(scene, socket).await?;
+        scene.control = Some(control.clone());
+        if had.is_some() {
+            still_held(scene, role, &control).await?;
+        }
+    }
+    let address = open(scene, service, (&control, had)).await?;
+    scene.servers.insert(
+        role.to_owned(),
+        Server {
+            pid: spawned.pid,
+            service,
+            address,
+            control,
+            standing: Standing::Up,
+        },
+    );
+    scene.record_lab(Event::ServerStarted {
+        server: role.to_owned(),
+        pid: spawned.pid,
+        start_ticks: spawned.start_ticks,
+    })
+}
+
+/// Follows the server's stream from here on.
+async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError> {
+    scene.synced = false;
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    tokio::spawn(observe::follow(address, Tap::new(SERVER, PREFIX), sender));
+    tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), sender));
     let out = scene.outbox.clone();
     tokio::spawn(async move {
         while let Some(observed) = receiver.recv().await {
@@ -72,33 +123,59 @@ fn observe(scene: &Scene, address: SocketAddr) {
             }
         }
     });
+    until::synced(scene, READY_MAX).await
 }
 
-/// A server that answers.
-async fn up(scene: &mut Scene, role: Role) -> Result<(SocketAddr, Control), DirectorError> {
+/// What a server that was started again holds of the locks.
+async fn still_held(scene: &mut Scene, role: &str, control: &Control) -> Result<(), DirectorError> {
+    let key = scene.plan.lock.key.clone();
+    let (held, value) = control.held(&key).await?;
+    for change in [
+        held,
+        Change::Counter {
+            value: Some(value.unwrap_or(0)),
+        },
+    ] {
+        let event = Event::Effect {
+            server: role.to_owned(),
+            pos: scene.next_pos(role),
+            key: key.clone(),
+            change,
+        };
+        scene.record(scene.now(), By::Server(role.to_owned()), event)?;
+    }
+    Ok(())
+}
+
+/// Lets everybody in: at the address that it had before, at a fixed one in a network namespace of
+/// our own, at a free one elsewhere.
+async fn open(
+    scene: &Scene,
+    service: Service,
+    (control, had): (&Control, Option<SocketAddr>),
+) -> Result<SocketAddr, DirectorError> {
+    let fixed = match scene.spec.isolation {
+        Mode::Namespace => Some(SocketAddr::new(HOST, own_port(service))),
+        Mode::Guard => had,
+    };
     let mut tries = 0;
     loop {
         tries += 1;
-        let address = address(scene, role)?;
-        let spawned = start_redis(scene, role, address).await?;
-        match ready(scene, role, (address, spawned.pid)).await {
-            Ok(control) => return Ok((address, control)),
-            Err(_) if tries < PORT_TRIES && scene.spec.isolation == Mode::Guard => {}
-            Err(error) => return Err(error),
+        let address = fixed.map_or_else(free_address, Ok)?;
+        match control.open_port(address.port()).await {
+            Ok(()) => return Ok(address),
+            Err(_) if tries < PORT_TRIES && fixed.is_none() => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// Fixed address in a network namespace of our own, a free port elsewhere.
-fn address(scene: &Scene, role: Role) -> Result<SocketAddr, DirectorError> {
-    if scene.spec.isolation == Mode::Namespace {
-        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, role.port)));
-    }
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+fn free_address() -> Result<SocketAddr, DirectorError> {
+    TcpListener::bind((HOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(|error| {
             DirectorError::Env(EnvError::new(
-                format!("no free port on 127.0.0.1: {error}"),
+                format!("no free port on {HOST}: {error}"),
                 "close what holds the ports, or use --isolation namespace",
             ))
         })
@@ -106,52 +183,42 @@ fn address(scene: &Scene, role: Role) -> Result<SocketAddr, DirectorError> {
 
 async fn start_redis(
     scene: &mut Scene,
-    role: Role,
-    address: SocketAddr,
+    role: &str,
+    (args, folder): (Vec<String>, PathBuf),
 ) -> Result<Spawned, DirectorError> {
-    let folder = scene.folder(scene.spec.work_dir.join(role.name))?;
     let logs = scene.folder(scene.spec.arm_dir.join(run_dir::LOGS))?;
-    let spawned = scene
-        .guard
-        .spawn(
-            Spawn {
-                name: role.name.to_owned(),
-                role: ChildRole::Server,
-                program: scene.spec.redis.clone(),
-                arg0: Some(RedisBinary::ARG0.to_owned()),
-                args: server::standalone_args(address, &folder),
-                env: Vec::new(),
-                cwd: folder,
-                log: log_of(&logs, role),
-            },
-            None,
-        )
-        .await
-        .map_err(|error| {
-            DirectorError::Env(EnvError::new(
-                format!("cannot start {}: {error}", scene.spec.redis.display()),
-                "run `lockdrill doctor`",
-            ))
-        })?;
-    scene.servers.insert(role.name.to_owned(), spawned.pid);
-    Ok(spawned)
+    let spawn = Spawn {
+        name: role.to_owned(),
+        role: ChildRole::Server,
+        program: scene.spec.redis.clone(),
+        arg0: Some(RedisBinary::ARG0.to_owned()),
+        args,
+        env: Vec::new(),
+        cwd: folder,
+        log: log_of(&logs, role),
+    };
+    scene.guard.spawn(spawn, None).await.map_err(|error| {
+        DirectorError::Env(EnvError::new(
+            format!("cannot start {}: {error}", scene.spec.redis.display()),
+            "run `lockdrill doctor`",
+        ))
+    })
 }
 
 /// Waits until the server that we started answers; a server that died is told with the reason
 /// from its own log.
 async fn ready(
     scene: &mut Scene,
-    role: Role,
-    (address, pid): (SocketAddr, i32),
+    role: &str,
+    (socket, pid): (&Path, i32),
 ) -> Result<Control, DirectorError> {
-    let connect = Control::connect(address, PREFIX, READY_MAX);
+    let connect = Control::connect(socket, PREFIX, READY_MAX);
     tokio::pin!(connect);
     loop {
         tokio::select! {
             connected = &mut connect => return Ok(connected?),
             incoming = scene.inbox.recv() => match incoming {
                 Some(Incoming::Child(event)) if event.pid == pid && arrivals::is_end(event.what) => {
-                    scene.servers.remove(role.name);
                     return Err(died(scene, role));
                 }
                 Some(other) => arrivals::take(scene, other)?,
@@ -161,18 +228,17 @@ async fn ready(
     }
 }
 
-fn log_of(logs: &Path, role: Role) -> PathBuf {
-    logs.join(format!("{}.log", role.name))
+fn log_of(logs: &Path, role: &str) -> PathBuf {
+    logs.join(format!("{role}.log"))
 }
 
-fn died(scene: &Scene, role: Role) -> DirectorError {
+fn died(scene: &Scene, role: &str) -> DirectorError {
     let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
     let text = std::fs::read_to_string(&log).unwrap_or_default();
     let reason = text.lines().rev().find(|line| !line.trim().is_empty());
     DirectorError::Env(EnvError::new(
         format!(
-            "redis-server ({}) ended at once: {}",
-            role.name,
+            "redis-server ({role}) ended at once: {}",
             reason.unwrap_or("it wrote no log").trim()
         ),
         format!("see {}", log.display()),

@@ -1,5 +1,6 @@
 //! Ends what is still there, servers last, and tells what would not go.
 
+use super::players::Standing;
 use super::scene::Scene;
 use super::{DirectorError, until};
 use crate::env::error::EnvError;
@@ -7,7 +8,6 @@ use crate::env::sweep;
 use crate::timeline::event::Event;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Stops what is still there, servers last, and tells what would not go.
@@ -17,16 +17,22 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
         // Gone already is as good as killed.
         let _ = killpg(Pid::from_raw(worker.pid), Signal::SIGKILL);
     }
-    for pid in scene.servers.values() {
-        let _ = killpg(Pid::from_raw(*pid), Signal::SIGTERM);
+    for server in scene.servers.values_mut() {
+        if server.standing != Standing::Gone {
+            server.standing = Standing::Ending;
+        }
+    }
+    // A stopped server would not hear SIGTERM; faults are healed by now, or it was killed.
+    for pid in running(scene) {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
-    for pid in scene.servers.values() {
-        let _ = killpg(Pid::from_raw(*pid), Signal::SIGKILL);
+    for pid in running(scene) {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
-    let addresses = [scene.lock_address, scene.store_address];
-    let ports: Vec<u16> = addresses.iter().flatten().map(SocketAddr::port).collect();
+    let servers = scene.servers.values();
+    let ports: Vec<u16> = servers.map(|server| server.address.port()).collect();
     let left = sweep::left(scene.spec.isolation, &ports).map_err(|error| {
         DirectorError::Env(EnvError::new(
             format!("cannot look for what is left: {error}"),
@@ -34,4 +40,11 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
         ))
     })?;
     scene.record_lab(Event::Sweep { left })
+}
+
+/// The servers whose processes are there. A number is signalled only while it is our child's.
+fn running(scene: &Scene) -> Vec<i32> {
+    let servers = scene.servers.values();
+    let there = servers.filter(|server| server.standing != Standing::Gone);
+    there.map(|server| server.pid).collect()
 }

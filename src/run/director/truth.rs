@@ -57,6 +57,12 @@ impl Truth {
                 self.until_ms = *until_ms;
             }
             Change::Extended { until_ms } => self.until_ms = *until_ms,
+            Change::Restarted {
+                owner, until_ms, ..
+            } => {
+                self.owner.clone_from(owner);
+                self.until_ms = *until_ms;
+            }
             Change::Deleted | Change::Flushed => {
                 self.owner = None;
                 self.until_ms = None;

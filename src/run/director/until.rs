@@ -3,6 +3,7 @@
 
 use super::DirectorError;
 use super::arrivals::take;
+use super::players::{Server, Standing};
 use super::scene::{SERVER, Scene};
 use crate::env::error::EnvError;
 use crate::timeline::event::{By, Event};
@@ -35,6 +36,12 @@ pub async fn synced(scene: &mut Scene, limit: Duration) -> Result<(), DirectorEr
     .await
 }
 
+/// Waits until the observer has read a killed server's stream to its end.
+pub async fn unsynced(scene: &mut Scene) -> Result<(), DirectorError> {
+    let what = "the end of the server's stream";
+    until(scene, Duration::from_secs(10), what, |scene| !scene.synced).await
+}
+
 /// Waits for a mark of ours to come by in the stream.
 pub async fn marked(scene: &mut Scene, name: &str, limit: Duration) -> Result<(), DirectorError> {
     until(scene, limit, "the observer to catch up", |scene| {
@@ -43,10 +50,24 @@ pub async fn marked(scene: &mut Scene, name: &str, limit: Duration) -> Result<()
     .await
 }
 
+/// Waits until the kernel has said that a process is gone.
+pub async fn ended(scene: &mut Scene, pid: i32, limit: Duration) -> Result<(), DirectorError> {
+    until(scene, limit, "the end of a killed process", |scene| {
+        let workers = scene.workers.values();
+        let mut workers = workers.map(|worker| (worker.pid, worker.exited));
+        let servers = scene.servers.values();
+        let mut servers = servers.map(|server| (server.pid, server.standing == Standing::Gone));
+        let ended = |(of, gone): (i32, bool)| of == pid && gone;
+        workers.any(ended) || servers.any(ended)
+    })
+    .await
+}
+
 /// Waits, at most `limit`, until no server and no worker is left; not an error if some are.
 pub async fn gone(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
     let all_gone = |scene: &Scene| {
-        scene.servers.is_empty() && scene.workers.values().all(|worker| worker.exited)
+        let gone = |server: &Server| server.standing == Standing::Gone;
+        scene.servers.values().all(gone) && scene.workers.values().all(|worker| worker.exited)
     };
     match until(scene, limit, "everything to end", all_gone).await {
         Err(DirectorError::Env(_)) => Ok(()),
@@ -77,7 +98,12 @@ async fn until(
 }
 
 /// Reads the server's clock `count` times.
+///
+/// A server that cannot answer is not asked.
 pub async fn sample_clock(scene: &mut Scene, count: usize) -> Result<(), DirectorError> {
+    if !scene.server_answers() {
+        return Ok(());
+    }
     let control = scene.control()?;
     for _ in 0..count {
         let (before, after, server_us) = control.clock().await?;

@@ -7,7 +7,7 @@ use super::scene::{PREFIX, Scene};
 use super::{DirectorError, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
-use crate::plan::WorkerPlan;
+use crate::plan::{Service, WorkerPlan};
 use crate::run::run_dir;
 use crate::store::StoreSpec;
 use crate::timeline::event::Event;
@@ -33,7 +33,7 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
 /// How this arm's store is opened: on its server, or as a file of the arm.
 pub fn store_spec(scene: &Scene) -> Result<StoreSpec, DirectorError> {
     let kind = scene.store_kind()?;
-    let location = match (kind.server, scene.store_address) {
+    let location = match (kind.server, scene.address(Service::Store)) {
         (Some(server), Some(address)) => server.location(address),
         (Some(_), None) => return Err(DirectorError::Bug("store before its server".to_owned())),
         (None, _) => {
@@ -104,7 +104,7 @@ fn write_spec(
     store: &StoreSpec,
 ) -> Result<PathBuf, DirectorError> {
     let address = scene
-        .lock_address
+        .address(Service::Lock)
         .ok_or_else(|| DirectorError::Bug("workers before servers".to_owned()))?;
     let spec = WorkerSpec {
         worker: worker.name.clone(),

@@ -1,6 +1,6 @@
 //! Workers and what was done to them: processes, signals, fault windows, looks.
 
-use super::time::Span;
+use super::time::{NEVER, Span};
 use crate::ids::GrantId;
 use crate::timeline::event::{ChildChange, ThreadLook};
 
@@ -31,6 +31,19 @@ pub struct Life {
     pub start_ticks: u64,
     /// How it ended.
     pub exit: Option<Exited>,
+}
+
+impl Life {
+    /// A process that is there: pid and start time.
+    pub(super) fn begun(seq: u64, started: u64, (pid, start_ticks): (i32, u64)) -> Life {
+        Life {
+            seq,
+            started,
+            pid,
+            start_ticks,
+            exit: None,
+        }
+    }
 }
 
 /// The end of a process.
@@ -68,6 +81,10 @@ pub struct FaultWindow {
     pub worker: Option<usize>,
     /// The grant that made this worker the target.
     pub grant: Option<GrantId>,
+    /// The server it hit.
+    pub server: Option<String>,
+    /// It lasts until it is undone; else it is over as soon as it is done, and what it did stays.
+    pub lasts: bool,
     /// Onsets; more than one is a defect of the record.
     pub onsets: Vec<Onset>,
     /// Heals; more than one is a defect of the record.
@@ -76,6 +93,23 @@ pub struct FaultWindow {
     pub not_injected: Option<(u64, String)>,
     /// What the kernel said of the target's threads.
     pub looks: Vec<Look>,
+    /// What a server was told to do, and answered.
+    pub asked: Vec<Asked>,
+}
+
+/// A command that a fault gave to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time of the answer, ns.
+    pub at: u64,
+    /// The command.
+    pub command: String,
+    /// The answer, or the error.
+    pub answer: String,
+    /// It was not an error.
+    pub ok: bool,
 }
 
 /// A fault began.
@@ -119,10 +153,14 @@ pub struct Look {
 
 impl FaultWindow {
     /// The time in which the fault was certainly in effect: from its effect seen in full to just
-    /// before the heal began. None unless both are on the record.
+    /// before the heal began. None unless both are on the record; what cannot be undone has no end.
     pub fn certain(&self) -> Option<Span> {
-        let (onset, heal) = (self.onsets.first()?, self.heals.first()?);
-        Span::new(onset.effective, heal.began)
+        let onset = self.onsets.first()?;
+        match self.heals.first() {
+            Some(heal) => Span::new(onset.effective, heal.began),
+            None if self.lasts => None,
+            None => Span::new(onset.effective, NEVER),
+        }
     }
 
     /// The look of this moment.

@@ -122,6 +122,8 @@ pub enum Cause {
     Overwrite(Vec<usize>),
     /// Everything on the server was deleted.
     Flush,
+    /// The server was started again and did not have it any more.
+    Restart,
     /// The server's clock was moved, and the server took the lease for expired.
     Clock,
     /// It cannot be told which of these releases did it; one of them is the grant's own.

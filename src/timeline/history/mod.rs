@@ -23,7 +23,7 @@ pub mod seen;
 mod sequence;
 pub mod time;
 
-pub use actors::{ChildSignal, Exited, FaultWindow, Healed, Life, Look, Onset, Worker};
+pub use actors::{Asked, ChildSignal, Exited, FaultWindow, Healed, Life, Look, Onset, Worker};
 pub use clock_map::ClockMap;
 pub use collect::Collector;
 pub use grant::{Author, Cause, Extension, Grant, KeyEnd};
@@ -41,6 +41,8 @@ pub struct History {
     pub plan: Plan,
     /// Workers: those of the plan in its order, then any that only the record names.
     pub workers: Vec<Worker>,
+    /// Processes of each server, by its name.
+    pub servers: BTreeMap<String, Vec<Life>>,
     /// Operations, by `seq` of their `invoke`.
     pub operations: Vec<Operation>,
     /// Grants, by server and the server's order.
@@ -156,6 +158,9 @@ fn blank(plan: &Plan) -> History {
         kind: fault.kind.clone(),
         worker: None,
         grant: None,
+        server: None,
+        lasts: fault.heal.is_some(),
+        asked: Vec::new(),
         onsets: Vec::new(),
         heals: Vec::new(),
         not_injected: None,
@@ -164,6 +169,7 @@ fn blank(plan: &Plan) -> History {
     History {
         plan: blind(plan),
         workers: workers.collect(),
+        servers: BTreeMap::new(),
         operations: Vec::new(),
         grants: Vec::new(),
         grant_by_id: HashMap::new(),

@@ -45,22 +45,24 @@ pub fn timeline() -> (Vec<Line>, Places) {
             fault: "amnesia".into(),
             kind: "flush".into(),
             worker: None,
+            server: Some("redis".into()),
             grant: None,
             trigger: "a.renewed".into(),
             began: ms(1100),
             effective: ms(1103),
         },
     );
-    places.expired = tape.effect(1101, Change::Flushed);
-    places.heal = tape.lab(
-        1106,
-        Event::FaultHeal {
+    tape.lab(
+        1102,
+        Event::ServerAsked {
             fault: "amnesia".into(),
-            cause: "nothing to undo".into(),
-            began: ms(1106),
-            removed: Some(ms(1106)),
+            server: "redis".into(),
+            command: "FLUSHALL".into(),
+            answer: "OK".into(),
+            ok: true,
         },
     );
+    places.expired = tape.effect(1101, Change::Flushed);
     places.grant_b = acquire(&mut tape, 1150, "b", 2);
     tape.ret(1156, "b", enter, Outcome::Ok, granted("b", 2));
     tape.clock(1200);

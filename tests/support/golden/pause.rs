@@ -151,6 +151,7 @@ fn stopped(tape: &mut Tape, places: &mut Places) -> u64 {
             fault: "nap".into(),
             kind: "pause".into(),
             worker: Some("a".into()),
+            server: None,
             grant: Some(grant("a", 1)),
             trigger: "a.write.2.armed".into(),
             began: ms(1176),

@@ -21,6 +21,7 @@ pub fn pause() -> Plan {
             renew_ms: Some(500),
             flaw: None,
             key: "orders".into(),
+            persist: lockdrill::plan::Persist::None,
         },
         store: StorePlan {
             kind: "sqlite".into(),
@@ -34,8 +35,10 @@ pub fn pause() -> Plan {
             name: "nap".into(),
             kind: "pause".into(),
             target: Target::Holder,
+            edge: None,
+            command: None,
             when: "a.write.2.armed".into(),
-            heal: Heal::After("b.write.accepted".into()),
+            heal: Some(Heal::After("b.write.accepted".into())),
         }],
         evidence: vec![
             Evidence::LeaseEnded {
@@ -126,6 +129,8 @@ pub fn flush() -> Plan {
         "the server loses its data while a holds; the store must still refuse stale writes".into();
     plan.faults[0].name = "amnesia".into();
     plan.faults[0].kind = "flush".into();
+    plan.faults[0].target = Target::Server(lockdrill::plan::Service::Lock);
+    plan.faults[0].heal = None;
     plan.limit = Some(Limit {
         checks: vec!["single_holder".into()],
         why: "a single server that loses its data forgets who holds".into(),

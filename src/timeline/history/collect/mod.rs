@@ -4,7 +4,6 @@
 //! The trap: lines arrive in the recorder's order, which proves nothing. A return may come before
 //! its invoke on a damaged record, and a duplicated line must not count twice.
 
-use super::actors::{ChildSignal, Exited, Life};
 use super::clock_map::Sample;
 use super::sequence::Sequence;
 use super::{Defect, History, Returned, blank, derive};
@@ -13,6 +12,7 @@ use crate::timeline::event::{By, Change, Event, Line};
 use std::collections::{BTreeMap, HashMap};
 
 mod operations;
+mod processes;
 mod sightings;
 
 /// One effect as it was recorded.
@@ -92,6 +92,8 @@ impl<'a> Collector<'a> {
             }
             Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
+            | Event::ServerStarted { .. }
+            | Event::ServerExited { .. }
             | Event::ChildSignal { .. } => self.process(&stamp, event),
             Event::Invoke { .. } | Event::Return { .. } => self.operation(&stamp, event),
             Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
@@ -100,6 +102,7 @@ impl<'a> Collector<'a> {
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
+            | Event::ServerAsked { .. }
             | Event::Look { .. } => self.fault(&stamp, event),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
@@ -180,51 +183,6 @@ impl<'a> Collector<'a> {
             Event::End { reason } => {
                 let end = &mut self.history.end;
                 end.get_or_insert((stamp.seq, stamp.at, reason));
-            }
-            _other => {}
-        }
-    }
-
-    fn process(&mut self, stamp: &Stamp, event: Event) {
-        let (seq, at) = (stamp.seq, stamp.at);
-        match event {
-            Event::WorkerStarted {
-                worker,
-                pid,
-                start_ticks,
-            } => {
-                let index = self.worker(worker);
-                self.history.workers[index].lives.push(Life {
-                    seq,
-                    started: at,
-                    pid,
-                    start_ticks,
-                    exit: None,
-                });
-            }
-            Event::WorkerExited {
-                worker,
-                code,
-                signal,
-            } => {
-                let index = self.worker(worker);
-                let lives = &mut self.history.workers[index].lives;
-                match lives.iter_mut().find(|life| life.exit.is_none()) {
-                    Some(life) => {
-                        life.exit = Some(Exited {
-                            seq,
-                            at,
-                            code,
-                            signal,
-                        });
-                    }
-                    None => self.defect(vec![seq], format!("line {seq}: nobody was there to exit")),
-                }
-            }
-            Event::ChildSignal { worker, change } => {
-                let index = self.worker(worker);
-                let signals = &mut self.history.workers[index].signals;
-                signals.push(ChildSignal { seq, at, change });
             }
             _other => {}
         }

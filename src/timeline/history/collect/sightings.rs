@@ -2,7 +2,7 @@
 
 use super::{Collector, RawEffect, Stamp};
 use crate::timeline::event::Event;
-use crate::timeline::history::actors::{Healed, Look, Onset};
+use crate::timeline::history::actors::{Asked, Healed, Look, Onset};
 use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::derive::GapLine;
 use crate::timeline::history::seen::{
@@ -17,6 +17,7 @@ impl Collector<'_> {
             Event::FaultOnset { fault, .. }
             | Event::FaultHeal { fault, .. }
             | Event::FaultNotInjected { fault, .. }
+            | Event::ServerAsked { fault, .. }
             | Event::Look { fault, .. } => fault.clone(),
             _other => return,
         };
@@ -33,27 +34,7 @@ impl Collector<'_> {
     fn fault_line(&mut self, stamp: &Stamp, index: usize, event: Event) {
         let (seq, at) = (stamp.seq, stamp.at);
         match event {
-            Event::FaultOnset {
-                worker,
-                grant,
-                trigger,
-                began,
-                effective,
-                ..
-            } => {
-                let worker = worker.map(|name| self.worker(name));
-                let window = &mut self.history.faults[index];
-                if window.onsets.is_empty() {
-                    window.worker = worker;
-                    window.grant = grant;
-                }
-                window.onsets.push(Onset {
-                    seq,
-                    began,
-                    effective,
-                    trigger,
-                });
-            }
+            Event::FaultOnset { .. } => self.onset(seq, index, event),
             Event::FaultHeal {
                 cause,
                 began,
@@ -68,6 +49,18 @@ impl Collector<'_> {
             Event::FaultNotInjected { why, .. } => {
                 self.history.faults[index].not_injected = Some((seq, why));
             }
+            Event::ServerAsked {
+                command,
+                answer,
+                ok,
+                ..
+            } => self.history.faults[index].asked.push(Asked {
+                seq,
+                at,
+                command,
+                answer,
+                ok,
+            }),
             Event::Look {
                 moment, threads, ..
             } => self.history.faults[index].looks.push(Look {
@@ -78,6 +71,34 @@ impl Collector<'_> {
             }),
             _other => {}
         }
+    }
+
+    fn onset(&mut self, seq: u64, index: usize, event: Event) {
+        let Event::FaultOnset {
+            worker,
+            server,
+            grant,
+            trigger,
+            began,
+            effective,
+            ..
+        } = event
+        else {
+            return;
+        };
+        let worker = worker.map(|name| self.worker(name));
+        let window = &mut self.history.faults[index];
+        if window.onsets.is_empty() {
+            window.worker = worker;
+            window.grant = grant;
+            window.server = server;
+        }
+        window.onsets.push(Onset {
+            seq,
+            began,
+            effective,
+            trigger,
+        });
     }
 
     pub(super) fn server(&mut self, stamp: &Stamp, event: Event) {

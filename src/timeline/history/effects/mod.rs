@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 mod ends;
 mod entitlement;
+mod restart;
 mod trust;
 
 /// Reads all effects into `history.grants`.
@@ -103,6 +104,9 @@ impl Book<'_> {
                     };
                 }
             }
+            Change::Restarted {
+                owner, until_ms, ..
+            } => self.restarted(&effect, owner.as_ref(), *until_ms),
             Change::Counter { .. } => {}
         }
     }

@@ -1,0 +1,164 @@
+//! Carries out the primitive actions that faults are made of, and waits until each is seen to
+//! have taken effect.
+
+use super::players::{Standing, Struck};
+use super::scene::{PREFIX, Scene};
+use super::{DirectorError, servers, until};
+use crate::env::action::Action;
+use crate::env::stop;
+use crate::timeline::event::{Event, ThreadLook};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::time::Duration;
+
+/// A killed process is gone at once, unless the host is busy.
+const END_MAX: Duration = Duration::from_secs(10);
+
+/// What an onset did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Lab time just before the first action, ns.
+    pub began: u64,
+    /// Lab time at which the last one was seen in full, ns.
+    pub effective: u64,
+    /// The look that showed a stop; empty if nothing was stopped.
+    pub threads: Vec<ThreadLook>,
+}
+
+/// What a heal did.
+#[derive(Debug, Default)]
+pub struct Undone {
+    /// Lab time just before the first action, ns.
+    pub began: u64,
+    /// Lab time at which the removal was seen, ns.
+    pub removed: Option<u64>,
+    /// The look after a continuation.
+    pub threads: Vec<ThreadLook>,
+}
+
+/// Does every action of an onset; the inner error is why it could not be done.
+pub async fn all(
+    scene: &mut Scene,
+    actions: &[Action],
+    (fault, struck): (&str, &Struck),
+) -> Result<Result<Done, String>, DirectorError> {
+    let mut done = Done {
+        began: scene.now(),
+        ..Done::default()
+    };
+    for action in actions {
+        match action {
+            Action::StopGroup => match stop::stop_group(struck.pgid()) {
+                Ok(stopped) => {
+                    stand(scene, struck, Standing::Stopped);
+                    done.began = scene.lab(stopped.began_ns);
+                    done.effective = scene.lab(stopped.effective_ns);
+                    done.threads = stopped.threads;
+                }
+                Err(error) => return Ok(Err(error.to_string())),
+            },
+            Action::KillGroup => {
+                stand(scene, struck, Standing::Ending);
+                done.began = scene.now();
+                if let Err(error) = killpg(Pid::from_raw(struck.pgid()), Signal::SIGKILL) {
+                    return Ok(Err(error.to_string()));
+                }
+                until::ended(scene, struck.pgid(), END_MAX).await?;
+                done.effective = scene.now();
+            }
+            Action::Ask(words) => {
+                done.began = scene.now();
+                if let Err(why) = ask(scene, words, (fault, struck)).await? {
+                    return Ok(Err(why));
+                }
+                done.effective = scene.now();
+            }
+            Action::ContinueGroup | Action::StartServer => {
+                return Err(DirectorError::Bug("a heal as an onset".to_owned()));
+            }
+        }
+    }
+    Ok(Ok(done))
+}
+
+/// Does every action of a heal; none if there was nothing left to heal.
+pub async fn undo(
+    scene: &mut Scene,
+    actions: &[Action],
+    (fault, struck, threads): (&str, &Struck, &[ThreadLook]),
+) -> Result<Option<Undone>, DirectorError> {
+    let mut undone = Undone {
+        began: scene.now(),
+        ..Undone::default()
+    };
+    for action in actions {
+        match action {
+            Action::ContinueGroup => match stop::continue_group(struck.pgid(), threads) {
+                Ok(continued) => {
+                    stand(scene, struck, Standing::Up);
+                    undone.began = scene.lab(continued.began_ns);
+                    undone.removed = continued.removed_ns.map(|at| scene.lab(at));
+                    undone.threads = continued.threads;
+                }
+                Err(_) => return Ok(None),
+            },
+            Action::StartServer => {
+                let Struck::Server(name, _) = struck else {
+                    return Err(DirectorError::Bug(
+                        "a worker started as a server".to_owned(),
+                    ));
+                };
+                until::unsynced(scene).await?;
+                servers::again(scene, name).await?;
+                undone.removed = Some(scene.now());
+            }
+            Action::Ask(words) => {
+                if ask(scene, words, (fault, struck)).await?.is_ok() {
+                    undone.removed = Some(scene.now());
+                }
+            }
+            Action::StopGroup | Action::KillGroup => {
+                return Err(DirectorError::Bug("an onset as a heal".to_owned()));
+            }
+        }
+    }
+    Ok(Some(undone))
+}
+
+fn stand(scene: &mut Scene, struck: &Struck, standing: Standing) {
+    if let Struck::Server(name, _) = struck
+        && let Some(server) = scene.servers.get_mut(name)
+    {
+        server.standing = standing;
+    }
+}
+
+/// One command to the server, on the record with its answer.
+async fn ask(
+    scene: &mut Scene,
+    words: &[&str],
+    (fault, struck): (&str, &Struck),
+) -> Result<Result<(), String>, DirectorError> {
+    let Struck::Server(name, _) = struck else {
+        return Err(DirectorError::Bug("a command to a worker".to_owned()));
+    };
+    let Some(server) = scene.servers.get(name) else {
+        return Ok(Err(format!("there is no server {name}")));
+    };
+    let control = server.control.clone();
+    let lock = format!("{PREFIX}{{{}}}", scene.plan.lock.key);
+    let counter = format!("{lock}:fence");
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| word.replace("{lock}", &lock).replace("{counter}", &counter))
+        .collect();
+    let (answer, ok) = control.tell(&words).await?;
+    scene.record_lab(Event::ServerAsked {
+        fault: fault.to_owned(),
+        server: name.clone(),
+        command: words.join(" "),
+        answer: answer.clone(),
+        ok,
+    })?;
+    Ok(if ok { Ok(()) } else { Err(answer) })
+}
