@@ -107,11 +107,19 @@ impl Recovers {
     }
 }
 
-/// From when on a free lock is owed to contenders: the last heal or, if none was healed, the first
-/// death of a holder.
+/// From when on a free lock is owed to contenders: the last heal (what was done to a server once
+/// and for all is over when it is done) or, if there is none, the first death of a holder.
 fn owed_since(history: &History) -> Option<u64> {
     let heals = history.faults.iter().flat_map(|window| &window.heals);
-    let healed = heals.map(|heal| heal.removed.unwrap_or(heal.began)).max();
+    let heals = heals.map(|heal| heal.removed.unwrap_or(heal.began));
+    let at_once = history
+        .faults
+        .iter()
+        .filter(|window| !window.lasts && window.server.is_some());
+    let over = at_once
+        .flat_map(|window| &window.onsets)
+        .map(|onset| onset.effective);
+    let healed = heals.chain(over).max();
     let deaths = history.grants.iter().filter_map(|grant| {
         let died = died(history, grant.worker?, grant.granted.latest)?;
         grant

@@ -7,7 +7,7 @@
 
 use super::say::{secs, who, whose, workers_of};
 use super::{Check, Finding};
-use crate::timeline::history::{Cause, Grant, History, KeyEnd};
+use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
 use std::collections::HashMap;
 
 /// The check.
@@ -225,8 +225,26 @@ fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
             operations.clone(),
         ),
         Cause::Unexplained => (
-            format!("its key was gone by {at}, by nothing on the record"),
+            match server_fault(history, earlier) {
+                Some(fault) => format!("its key was gone by {at}, after {fault} began"),
+                None => format!("its key was gone by {at}, by nothing on the record"),
+            },
             Vec::new(),
         ),
     }
+}
+
+/// The fault of a server that was in effect, or had just ended, when a key was gone.
+fn server_fault(history: &History, grant: &Grant) -> Option<String> {
+    let gone = match &grant.end {
+        KeyEnd::Taken { at, .. } => at.latest,
+        KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => return None,
+    };
+    let began = |window: &&FaultWindow| {
+        let mut onsets = window.onsets.iter();
+        onsets.any(|onset| (grant.granted.earliest..=gone).contains(&onset.began))
+    };
+    let mut faults = history.faults.iter();
+    let fault = faults.rfind(|window| window.server.is_some() && began(window))?;
+    Some(format!("{} ({})", fault.fault, fault.kind))
 }

@@ -4,10 +4,26 @@
 /// Name and text of every drill of `experiments/`.
 const DRILLS: &[(&str, &str)] = &[
     (
+        "counter-reset",
+        include_str!("../../experiments/counter-reset.toml"),
+    ),
+    ("evict", include_str!("../../experiments/evict.toml")),
+    ("flush", include_str!("../../experiments/flush.toml")),
+    (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
+    ("noscript", include_str!("../../experiments/noscript.toml")),
     ("pause", include_str!("../../experiments/pause.toml")),
+    (
+        "refuse-writes",
+        include_str!("../../experiments/refuse-writes.toml"),
+    ),
+    ("restart", include_str!("../../experiments/restart.toml")),
+    (
+        "stop-server",
+        include_str!("../../experiments/stop-server.toml"),
+    ),
 ];
 
 /// The text of a drill.

@@ -148,12 +148,13 @@ fn heals_in_time(reading: &mut Reading, cast: &Cast, fault: &FaultPlan) {
         return;
     };
     let owner = event.split('.').next().unwrap_or("");
-    let early = *event == format!("{}.onset", fault.name)
+    let kind = faults::find(&fault.kind);
+    let stops = kind.is_some_and(|kind| kind.onset.contains(&Action::StopGroup));
+    // What a server lost at the onset is not undone by the heal: that may come at once.
+    let early = (stops && *event == format!("{}.onset", fault.name))
         || cast.workers.iter().any(|worker| {
             worker.name == owner && before_point(worker, &fault.when).contains(event)
         });
-    let stops =
-        faults::find(&fault.kind).is_some_and(|kind| kind.onset.contains(&Action::StopGroup));
     let (shown, name) = (quote(event), &fault.name);
     if early {
         let message = format!("{shown} has already happened when `{name}` begins");

@@ -6,6 +6,7 @@
 use crate::env::action::Action;
 
 pub mod counter_reset;
+pub mod evict;
 pub mod flush;
 pub mod forget_scripts;
 pub mod kill;
@@ -55,6 +56,7 @@ pub const ALL: &[&FaultKind] = &[
     &kill::KIND,
     &kill_server::KIND,
     &stop_server::KIND,
+    &evict::KIND,
     &flush::KIND,
     &counter_reset::KIND,
     &forget_scripts::KIND,

@@ -23,6 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
+    /// A script that the server has forgotten is not sent again.
+    EvalshaOnly,
 }
 
 /// Every flaw.
@@ -35,6 +37,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::EvalshaOnly,
 ];
 
 impl Flaw {
@@ -49,6 +52,7 @@ impl Flaw {
             Flaw::DeadlineFromReply => "deadline_from_reply",
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+            Flaw::EvalshaOnly => "evalsha_only",
         }
     }
 
@@ -78,6 +82,9 @@ impl Flaw {
             }
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+            Flaw::EvalshaOnly => {
+                "a script that the server has forgotten is not sent again: after its restart no lock can be taken"
             }
         }
     }

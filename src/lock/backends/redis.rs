@@ -48,6 +48,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::EvalshaOnly,
     ],
     connect,
 };
@@ -96,7 +97,9 @@ impl Redis {
     ) -> Result<Value, CommandError> {
         let by_hash = script.by_hash(keys, args);
         match self.link.call(&by_hash, until).await {
-            Err(NoAnswer::Refused(Some(ServerErrorKind::NoScript), _)) => {
+            Err(NoAnswer::Refused(Some(ServerErrorKind::NoScript), _))
+                if self.flaw != Some(Flaw::EvalshaOnly) =>
+            {
                 let by_text = script.by_text(keys, args);
                 Ok(Box::pin(self.link.call(&by_text, until)).await?)
             }
@@ -132,7 +135,8 @@ impl Redis {
             | Flaw::RenewRecreates
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
-            | Flaw::IgnoresRenewalFailure => Ok(fencing),
+            | Flaw::IgnoresRenewalFailure
+            | Flaw::EvalshaOnly => Ok(fencing),
         }
     }
 }

@@ -106,7 +106,10 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
             "local fencing = redis.call('INCR', KEYS[2])",
             "local fencing",
         )),
-        Flaw::DeadlineFromReply | Flaw::TimeoutMeansBusy | Flaw::IgnoresRenewalFailure => None,
+        Flaw::DeadlineFromReply
+        | Flaw::TimeoutMeansBusy
+        | Flaw::IgnoresRenewalFailure
+        | Flaw::EvalshaOnly => None,
     }
 }
 

@@ -81,12 +81,13 @@ impl<'a> Index<'a> {
     ) -> Option<usize> {
         let attempts = self.attempts.get(owner)?;
         let upto = attempts.partition_point(|i| self.operations[*i].invoked <= granted.latest);
-        attempts[..upto]
-            .iter()
-            .rev()
-            .take(256)
+        let recent = || attempts[..upto].iter().rev().take(256);
+        recent()
             .filter(|i| self.operations[**i].ended() >= granted.earliest)
             .max_by_key(|i| likelihood(&self.operations[**i], fencing))
+            // Nobody was asking any more, but somebody had been told no too early: a request can
+            // lie at a server that stands still, long after its sender has given up.
+            .or_else(|| recent().find(|i| self.operations[**i].told() == Told::NotDone))
             .copied()
     }
 
