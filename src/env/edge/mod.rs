@@ -12,8 +12,10 @@ use crate::env::isolation::Mode;
 use std::net::SocketAddr;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+pub mod builtin;
 pub mod direct;
 mod error;
+pub mod probe;
 mod words;
 
 pub use error::EdgeError;
@@ -46,7 +48,7 @@ pub struct ProviderKind {
 }
 
 /// Every provider.
-pub const ALL: &[&ProviderKind] = &[&direct::KIND];
+pub const ALL: &[&ProviderKind] = &[&builtin::KIND, &direct::KIND];
 
 /// The provider of this name.
 pub fn find(name: &str) -> Option<&'static ProviderKind> {
