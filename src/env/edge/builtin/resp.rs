@@ -235,3 +235,138 @@ impl Scanner {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frames(sender: Sender, bytes: &[u8]) -> Result<Vec<(String, Frame)>, Broken> {
+        let mut scanner = Scanner::new(sender);
+        let (mut found, mut begun, mut at) = (Vec::new(), 0, 0);
+        while at < bytes.len() {
+            let (used, frame) = scanner.scan(&bytes[at..])?;
+            at += used;
+            if let Some(frame) = frame {
+                let text = String::from_utf8_lossy(&bytes[begun..at]).into_owned();
+                found.push((text, frame));
+                begun = at;
+            }
+        }
+        assert_eq!(scanner.mid_frame(), begun < bytes.len());
+        Ok(found)
+    }
+
+    #[test]
+    fn every_type_ends_where_it_ends() {
+        for value in [
+            "+OK\r\n",
+            "-ERR no\r\n",
+            ":1\r\n",
+            "$-1\r\n",
+            "$0\r\n\r\n",
+            "$4\r\n\r\n\r\n\r\n",
+            "*-1\r\n",
+            "*0\r\n",
+            "*2\r\n*1\r\n:1\r\n$1\r\nx\r\n",
+            "%1\r\n+a\r\n*1\r\n_\r\n",
+            "~2\r\n#t\r\n,1.5\r\n",
+            ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n",
+            "=6\r\ntxt:ab\r\n",
+            "!3\r\nERR\r\n",
+            "(12345678901234567890\r\n",
+            "|1\r\n+ttl\r\n:1\r\n*1\r\n:2\r\n",
+        ] {
+            let twice = format!("{value}{value}:7\r\n");
+            let found = frames(Sender::Server, twice.as_bytes()).unwrap();
+            let texts: Vec<_> = found.iter().map(|(text, _)| text.as_str()).collect();
+            assert_eq!(texts, [value, value, ":7\r\n"]);
+        }
+    }
+
+    #[test]
+    fn the_first_words_of_a_request_are_known() {
+        let bytes = b"*3\r\n$6\r\nCLIENT\r\n$5\r\nReply\r\n$20\r\nabcdefghijklmnopqrst\r\n";
+        let found = frames(Sender::Client, bytes).unwrap();
+        let words = &found[0].1.words;
+        assert_eq!(*words, ["client", "reply", "abcdefghijklmnop"]);
+    }
+
+    #[test]
+    fn what_is_no_request_or_no_reply_is_refused() {
+        for bytes in [
+            "PING\r\n",
+            "*1\r\n:1\r\n",
+            "*0\r\n",
+            "*-1\r\n",
+            "*1\r\n$-1\r\n",
+            "*1\r\n$4\r\nPINGxx",
+            "*x\r\n",
+            "*1\rx",
+            "*123456789012345678901234567890",
+            "*1\r\n$99999999999\r\n",
+        ] {
+            let read = frames(Sender::Client, bytes.as_bytes());
+            assert!(read.is_err(), "{bytes:?}: {read:?}");
+        }
+        assert!(frames(Sender::Server, b"?\r\n").is_err());
+        assert!(frames(Sender::Server, "*1\r\n".repeat(40).as_bytes()).is_err());
+        assert!(frames(Sender::Server, &[b'+'; 70_000]).is_err());
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "[+-][a-z ]{0,9}\r\n",
+            ":[0-9]{1,9}\r\n",
+            Just("$-1\r\n".to_owned()),
+            "[a-z\r\n*$]{0,40}".prop_map(|text| format!("${}\r\n{text}\r\n", text.len())),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            let list = |kind: char, values: Vec<String>, per: usize| {
+                format!("{kind}{}\r\n{}", values.len() / per, values.concat())
+            };
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(move |v| list('*', v, 1)),
+                prop::collection::vec(inner.clone(), 0..6).prop_map(move |v| list('>', v, 1)),
+                prop::collection::vec((inner.clone(), inner), 0..3)
+                    .prop_map(move |v| v.into_iter().flat_map(|(a, b)| [a, b]).collect())
+                    .prop_map(move |v| list('%', v, 2)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn values_in_any_chunks_end_where_they_end(
+            values in prop::collection::vec(value(), 1..8),
+            cuts in prop::collection::vec(1_usize..9, 1..40),
+        ) {
+            let bytes = values.concat().into_bytes();
+            let mut scanner = Scanner::new(Sender::Server);
+            let (mut at, mut ends) = (0, Vec::new());
+            let mut cuts = cuts.iter().cycle();
+            while at < bytes.len() {
+                let chunk = bytes.len().min(at + cuts.next().unwrap());
+                while at < chunk {
+                    let (used, frame) = scanner.scan(&bytes[at..chunk]).unwrap();
+                    prop_assert!(used > 0);
+                    at += used;
+                    ends.extend(frame.map(|_| at));
+                }
+            }
+            let wanted: Vec<usize> = values
+                .iter()
+                .scan(0, |sum, value| { *sum += value.len(); Some(*sum) })
+                .collect();
+            prop_assert_eq!(ends, wanted);
+        }
+
+        #[test]
+        fn no_bytes_are_a_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            sender in prop_oneof![Just(Sender::Client), Just(Sender::Server)],
+        ) {
+            let _ = frames(sender, &bytes);
+        }
+    }
+}

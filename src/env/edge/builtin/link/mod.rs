@@ -2,6 +2,8 @@
 //! injury does to it. Pure: the time comes from outside, ns.
 
 mod chosen;
+#[cfg(test)]
+mod tests;
 
 use super::lane::{Gate, Lane, Next};
 use super::resp::Sender;
