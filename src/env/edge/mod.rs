@@ -15,6 +15,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub mod builtin;
 pub mod direct;
 mod error;
+pub mod netfilter;
 pub mod probe;
 mod words;
 
@@ -48,7 +49,7 @@ pub struct ProviderKind {
 }
 
 /// Every provider.
-pub const ALL: &[&ProviderKind] = &[&builtin::KIND, &direct::KIND];
+pub const ALL: &[&ProviderKind] = &[&builtin::KIND, &direct::KIND, &netfilter::KIND];
 
 /// The provider of this name.
 pub fn find(name: &str) -> Option<&'static ProviderKind> {

@@ -1,5 +1,4 @@
-//! One direction of one connection: what has been read and not yet been written, and when it may
-//! be. Pure: the time comes from outside, ns.
+//! One direction of one connection: what has been read and not been written, and when it may be.
 
 use std::collections::VecDeque;
 
@@ -52,7 +51,7 @@ struct Piece {
     tag: Option<u64>,
 }
 
-/// One direction.
+/// One direction; at first empty and open.
 #[derive(Debug, Default)]
 pub struct Lane {
     gate: Gate,
@@ -69,11 +68,6 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Empty and open.
-    pub fn new() -> Self {
-        Lane::default()
-    }
-
     /// Changes the gate for what arrives from now on.
     pub fn set_gate(&mut self, gate: Gate) {
         self.gate = gate;
@@ -91,7 +85,7 @@ impl Lane {
     pub fn sink_all(&mut self) -> usize {
         self.gate = Gate::Sink;
         let dropped = self.drop_bytes();
-        self.torn |= dropped > 0;
+        self.torn = dropped > 0;
         for piece in &mut self.pieces {
             piece.due_ns = NEVER;
         }
@@ -167,10 +161,9 @@ impl Lane {
     /// Nobody reads what this lane writes any more: how many bytes were thrown away.
     pub fn give_up(&mut self) -> usize {
         self.finished = true;
-        let partial = self.take_partial().len();
-        let dropped = self.drop_bytes();
+        let dropped = self.take_partial().len() + self.drop_bytes();
         self.pieces.retain(|piece| piece.load == Load::Reset);
-        dropped + partial
+        dropped
     }
 
     /// What may be written now.
@@ -213,11 +206,11 @@ impl Lane {
 
     /// Whether more may be read.
     pub fn wants(&self) -> bool {
-        let room = self.queued < FULL || !self.partial.is_empty();
-        !self.source_ended && (room || self.gate == Gate::Sink || self.finished)
+        // Nothing stays in a sink, and a frame that has begun must get its end.
+        !self.source_ended && (self.queued < FULL || !self.partial.is_empty())
     }
 
-    /// Whether nothing is left to do.
+    /// Nothing is left to do.
     pub fn is_done(&self) -> bool {
         self.finished && self.pieces.is_empty()
     }
@@ -246,8 +239,8 @@ impl Lane {
     }
 
     fn drop_bytes(&mut self) -> usize {
-        self.pieces
-            .retain(|piece| !matches!(piece.load, Load::Bytes { .. }));
+        let ends = |piece: &Piece| !matches!(piece.load, Load::Bytes { .. });
+        self.pieces.retain(ends);
         std::mem::take(&mut self.queued)
     }
 }

@@ -35,8 +35,8 @@ impl Link {
     pub fn new(number: u64, protocol: ServerProtocol, tally: Arc<Tally>) -> Self {
         Link {
             number,
-            requests: Lane::new(),
-            replies: Lane::new(),
+            requests: Lane::default(),
+            replies: Lane::default(),
             talk: match protocol {
                 ServerProtocol::Redis => Some(Talk::new()),
                 ServerProtocol::Plain => None,

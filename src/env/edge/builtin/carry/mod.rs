@@ -1,6 +1,12 @@
 //! One connection of an edge with its sockets: reads, writes and waits for whatever comes first.
 //! Nothing here blocks while an order waits, so an injury hits a live connection at once.
 
+mod far;
+mod wait;
+
+use far::{Far, dial};
+use wait::Woken;
+
 use super::lane::Next;
 use super::link::Link;
 use super::resp::Sender;
@@ -8,15 +14,11 @@ use super::rule::{Count, Rule, Tally};
 use crate::clock;
 use crate::env::edge::Happening;
 use nix::sys::socket::{self, Shutdown};
-use std::future::Future;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -32,20 +34,6 @@ pub struct Order {
 
 /// Where the connection tells what happens to chosen frames.
 pub type Tell = Arc<dyn Fn(Vec<Happening>) + Send + Sync>;
-
-type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
-
-/// The server end.
-enum Far {
-    /// Not to be reached before the heal: the server does not even learn that somebody connects.
-    Waiting,
-    /// Being reached.
-    Dialing(Dial),
-    /// Reached.
-    Here(TcpStream),
-    /// It refused.
-    Gone,
-}
 
 /// One connection.
 pub struct Carrier {
@@ -216,44 +204,6 @@ impl Carrier {
         ControlFlow::Continue(true)
     }
 
-    /// Waits for an order, or until a step may move something.
-    async fn wait(&mut self, orders: &mut UnboundedReceiver<Order>) -> Woken {
-        let now_ns = clock::monotonic_ns();
-        let due = self.link.wake_at(now_ns);
-        let reads = |sender| self.link.wants(sender);
-        let (from_client, from_server) = (reads(Sender::Client), reads(Sender::Server));
-        let writes = |sender| self.link.next(sender, now_ns) != Next::Nothing;
-        let (to_server, to_client) = (writes(Sender::Client), writes(Sender::Server));
-        let (dialing, server) = match &mut self.far {
-            Far::Dialing(dial) => (Some(dial), None),
-            Far::Here(server) => (None, Some(&*server)),
-            Far::Waiting | Far::Gone => (None, None),
-        };
-        let sleep = Duration::from_nanos(due.unwrap_or(now_ns).saturating_sub(now_ns));
-        let reached = tokio::select! {
-            biased;
-            order = orders.recv() => return Woken::Ordered(order),
-            reached = reached(dialing) => reached,
-            () = tokio::time::sleep(sleep), if due.is_some() => return Woken::Ready,
-            _ = self.client.readable(), if from_client => return Woken::Ready,
-            _ = self.client.writable(), if to_client => return Woken::Ready,
-            () = ready(server, Interest::READABLE), if from_server => return Woken::Ready,
-            () = ready(server, Interest::WRITABLE), if to_server => return Woken::Ready,
-        };
-        match reached {
-            Ok(server) => {
-                let _ = server.set_nodelay(true);
-                self.far = Far::Here(server);
-            }
-            Err(_) => {
-                self.far = Far::Gone;
-                self.link
-                    .cannot_write(Sender::Client, clock::monotonic_ns());
-            }
-        }
-        Woken::Ready
-    }
-
     fn report(&mut self) {
         let events = self.link.take_events();
         if !events.is_empty() {
@@ -269,34 +219,5 @@ impl Carrier {
         if let Far::Here(server) = &self.far {
             let _ = server.set_zero_linger();
         }
-    }
-}
-
-/// What ended a wait.
-enum Woken {
-    /// Something may move.
-    Ready,
-    /// An order, or the end of all orders.
-    Ordered(Option<Order>),
-}
-
-fn dial(upstream: SocketAddr) -> Far {
-    Far::Dialing(Box::pin(TcpStream::connect(upstream)))
-}
-
-async fn reached(dial: Option<&mut Dial>) -> io::Result<TcpStream> {
-    match dial {
-        Some(dial) => dial.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Ready for it, or broken, which the next step finds out. Nobody is never ready.
-async fn ready(stream: Option<&TcpStream>, interest: Interest) {
-    match stream {
-        Some(stream) => {
-            let _ = stream.ready(interest).await;
-        }
-        None => std::future::pending().await,
     }
 }
