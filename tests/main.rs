@@ -11,6 +11,8 @@ mod checks_record;
 mod checks_verdict;
 mod checks_work;
 mod cli_validate;
+mod edge_chosen;
+mod edge_conformance;
 mod experiment_files;
 mod experiment_plans;
 mod experiment_property;

@@ -3,6 +3,7 @@
 
 pub mod conformance;
 pub mod drill;
+pub mod edges;
 pub mod golden;
 pub mod history;
 pub mod pause_drill;
