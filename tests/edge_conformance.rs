@@ -50,6 +50,23 @@ fn pipelined_commands_keep_their_order() {
 }
 
 #[test]
+fn a_round_trip_waits_for_no_timer() {
+    with_each(None, async |rig: Rig| {
+        let mut client = Raw::connect(rig.to_a).await;
+        let mut took = Vec::new();
+        for _ in 0..1_000 {
+            let began = Instant::now();
+            client.ask("PING").await;
+            took.push(began.elapsed());
+        }
+        took.sort();
+        // A timer ticks once a millisecond.
+        println!("{} median {:?}", rig.provider.name(), took[500]);
+        assert!(took[500] < Duration::from_millis(1), "{:?}", took[500]);
+    });
+}
+
+#[test]
 fn a_half_closed_connection_still_gets_its_answer() {
     with_each(None, async |mut rig: Rig| {
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();

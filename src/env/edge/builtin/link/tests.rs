@@ -130,6 +130,29 @@ fn a_request_that_had_begun_is_not_the_chosen_one() {
 }
 
 #[test]
+fn only_the_reply_to_the_chosen_request_is_held() {
+    let (mut link, _) = link();
+    link.arrived(Sender::Client, b"*1\r\n$4\r\nINFO\r\n", 1);
+    link.injure(&Rule::from(&Injury::HoldReply(chosen(1))));
+    link.arrived(Sender::Client, &PING.repeat(2), 2);
+    link.arrived(Sender::Server, b"$-1\r\n+PO", 3);
+    assert_eq!(drain(&mut link, Sender::Server, 3, 100), b"$-1\r\n");
+    assert_eq!(link.take_events(), []);
+    link.arrived(Sender::Server, b"NG\r\n:1\r\n", 4);
+    assert_eq!(link.next(Sender::Server, 4), Next::Nothing);
+    assert!(matches!(
+        link.take_events()[..],
+        [Happening::Held { frame: 2, .. }]
+    ));
+    assert!(link.heal(5));
+    assert_eq!(drain(&mut link, Sender::Server, 5, 3), b"+PONG\r\n:1\r\n");
+    assert!(matches!(
+        link.take_events()[..],
+        [Happening::Delivered { frame: 2, .. }]
+    ));
+}
+
+#[test]
 fn an_end_that_falls_into_a_silence_arrives_at_the_heal() {
     let (mut link, _) = link();
     link.injure(&Rule::from(&Injury::Silence(Way::ToServer)));
