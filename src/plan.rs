@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 
 mod fault;
 mod lock;
+mod network;
 
 pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
 pub use lock::{LockPlan, Persist};
+pub use network::{AUTO, NetworkPlan};
 
 /// Version of the plan's format.
 pub const FORMAT: u32 = 1;
@@ -39,6 +41,9 @@ pub struct Plan {
     pub lock: LockPlan,
     /// The protected store.
     pub store: StorePlan,
+    /// What stands between the workers and the servers.
+    #[serde(default, skip_serializing_if = "NetworkPlan::is_auto")]
+    pub network: NetworkPlan,
     /// The contenders, in the order of the file.
     pub workers: Vec<WorkerPlan>,
     /// What is broken on purpose, in the order of the file.

@@ -1,6 +1,8 @@
 //! The primitive effects that faults are made of. A closed set: a new primitive is a deliberate,
 //! reviewed change; a new fault is not.
 
+use crate::env::edge::{Chosen, Injury, Way};
+
 /// One primitive effect on the target of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -16,4 +18,50 @@ pub enum Action {
     /// One command to the target server, over the observer's own path. `{lock}` and `{counter}`
     /// stand for the lock's key and its counter.
     Ask(&'static [&'static str]),
+    /// An injury of the target's edges.
+    Injure(Harm),
+    /// Ends the injury of the target's edges, and waits until they answer again.
+    Mend,
+}
+
+/// What is done to an edge; the plan says which request, where one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harm {
+    /// What flows this way vanishes, and nobody is told.
+    Silence(Way),
+    /// Connections are reset, new ones refused.
+    Reset,
+    /// What flows is held, and arrives at the heal.
+    Stall,
+    /// One chosen request is held until the heal.
+    HoldRequest,
+    /// The reply to one chosen request is held until the heal.
+    HoldReply,
+    /// One chosen request is lost.
+    LoseRequest,
+    /// The reply to one chosen request is lost.
+    LoseReply,
+}
+
+impl Harm {
+    /// Whether the plan must choose a request.
+    pub const fn chooses(self) -> bool {
+        matches!(
+            self,
+            Harm::HoldRequest | Harm::HoldReply | Harm::LoseRequest | Harm::LoseReply
+        )
+    }
+
+    /// As an injury, with the request that it chooses.
+    pub fn injury(self, chosen: Chosen) -> Injury {
+        match self {
+            Harm::Silence(way) => Injury::Silence(way),
+            Harm::Reset => Injury::Reset,
+            Harm::Stall => Injury::Stall(Way::Both),
+            Harm::HoldRequest => Injury::HoldRequest(chosen),
+            Harm::HoldReply => Injury::HoldReply(chosen),
+            Harm::LoseRequest => Injury::LoseRequest(chosen),
+            Harm::LoseReply => Injury::LoseReply(chosen),
+        }
+    }
 }

@@ -7,13 +7,37 @@ const DRILLS: &[(&str, &str)] = &[
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),
     ),
+    (
+        "downstream",
+        include_str!("../../experiments/downstream.toml"),
+    ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("flush", include_str!("../../experiments/flush.toml")),
+    (
+        "held-renew",
+        include_str!("../../experiments/held-renew.toml"),
+    ),
     (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
+    (
+        "late-release",
+        include_str!("../../experiments/late-release.toml"),
+    ),
     ("noscript", include_str!("../../experiments/noscript.toml")),
+    (
+        "partition",
+        include_str!("../../experiments/partition.toml"),
+    ),
+    (
+        "partition-reply",
+        include_str!("../../experiments/partition-reply.toml"),
+    ),
+    (
+        "partition-reset",
+        include_str!("../../experiments/partition-reset.toml"),
+    ),
     ("pause", include_str!("../../experiments/pause.toml")),
     (
         "refuse-writes",

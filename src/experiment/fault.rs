@@ -5,6 +5,7 @@ use super::duration::show;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
+use super::wire::{self, Wire};
 use crate::faults::{self, FaultKind, Hits};
 use crate::plan::{FaultPlan, Heal, Service, Target};
 
@@ -29,6 +30,7 @@ pub(super) fn fault(
     if let (Some(kind), Some(target)) = (kind, &target) {
         can_hit(reading, kind, target, section);
     }
+    let wire = kind.map_or_else(Wire::default, |kind| wire::read(reading, kind, section));
     let when = when(reading, cast, (name, section));
     let heal = match kind {
         Some(kind) if !kind.lasts() => never_healed(reading, kind, section),
@@ -48,8 +50,8 @@ pub(super) fn fault(
             name: name.value.to_owned(),
             kind: kind.name.to_owned(),
             target,
-            edge: None,
-            command: None,
+            edge: wire.edge,
+            command: wire.command,
             when,
             heal,
         });
@@ -59,15 +61,16 @@ pub(super) fn fault(
 /// The fault can be done to such a target.
 fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
     let fits = match target {
-        Target::Holder | Target::Worker(_) => kind.hits == Hits::Worker,
+        Target::Holder | Target::Worker(_) => kind.hits != Hits::Server,
         Target::Server(_) => kind.hits == Hits::Server,
-        Target::Everyone => false,
+        Target::Everyone => kind.hits == Hits::Edge,
     };
     if fits {
         return;
     }
     let (noun, hint) = match kind.hits {
         Hits::Worker => ("a worker", "name a worker, or `holder`"),
+        Hits::Edge => ("edges of workers", "name a worker, `holder`, or `everyone`"),
         Hits::Server => ("a server", "say `lock-server` or `store-server`"),
     };
     let message = format!("`{}` is done to {noun}", kind.name);

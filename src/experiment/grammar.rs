@@ -58,6 +58,11 @@ pub(super) const ROOT: &[Key] = &[
         "the same drill with one protection removed",
     ),
     may(
+        "network",
+        Shape::Table(NETWORK),
+        "what stands between workers and servers",
+    ),
+    may(
         "limit",
         Shape::Table(LIMIT),
         "what this design cannot hold, said beforehand",
@@ -67,7 +72,9 @@ pub(super) const ROOT: &[Key] = &[
 ];
 
 /// The sections that a control or `--set` may change: what the drill does, not what it claims.
-pub(super) const SETTABLE: &[&str] = &["class", "lock", "store", "worker", "fault", "bounds"];
+pub(super) const SETTABLE: &[&str] = &[
+    "class", "lock", "store", "network", "worker", "fault", "bounds",
+];
 
 const LOCK: &[Key] = &[
     need(
@@ -142,6 +149,21 @@ const FAULT: &[Key] = &[
         Shape::Text,
         "a worker, `holder` (resolved once, at the onset), `lock-server` or `store-server`",
     ),
+    may(
+        "edge",
+        names("service", registry::service_names),
+        "for a fault of the network: the target's way to which service",
+    ),
+    may(
+        "command",
+        names("command", registry::command_names),
+        "for a fault of one request or reply: which",
+    ),
+    may(
+        "nth",
+        Shape::Text,
+        "which such request from the onset on, `1st`, `2nd`, …; absent = the first",
+    ),
     need("when", Shape::Table(WHEN), "when it begins"),
     may(
         "heal",
@@ -154,6 +176,12 @@ const FAULT: &[Key] = &[
         "time since the proven onset that ends it; this or `heal`",
     ),
 ];
+
+const NETWORK: &[Key] = &[need(
+    "proxy",
+    names("proxy", registry::proxy_names),
+    "who makes the edges; auto (the default) takes what can do the faults of the drill",
+)];
 
 /// `{ after = EVENT }`
 const AFTER: &[Key] = &[need("after", Shape::Event, "see `lockdrill list events`")];

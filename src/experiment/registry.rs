@@ -5,7 +5,9 @@
 use super::embedded;
 use super::files::{self, FOLDER};
 use super::{Overrides, read};
+use crate::env::edge;
 use crate::lock::{backends, flaws};
+use crate::plan::{AUTO, Service};
 use crate::timeline::names;
 use crate::{checks, faults, store};
 use std::collections::BTreeMap;
@@ -43,6 +45,22 @@ pub(super) fn fence_names() -> Vec<&'static str> {
 /// What a lock server keeps over a restart.
 pub(super) fn persist_names() -> Vec<&'static str> {
     vec!["none", "everysec", "always"]
+}
+
+/// Who can make edges.
+pub(super) fn proxy_names() -> Vec<&'static str> {
+    let all = edge::ALL.iter().map(|kind| kind.name);
+    std::iter::once(AUTO).chain(all).collect()
+}
+
+/// What a worker has an edge to.
+pub(super) fn service_names() -> Vec<&'static str> {
+    vec![Service::Lock.word(), Service::Store.word()]
+}
+
+/// What can be asked of a lock service.
+pub(super) fn command_names() -> Vec<&'static str> {
+    vec!["acquire", "renew", "release"]
 }
 
 /// Every fault.

@@ -11,7 +11,10 @@ use super::registry;
 use super::section::Section;
 use super::tree::{Node, Table};
 use super::waits;
-use crate::plan::{Class, FORMAT, Heal, LockPlan, MAIN_ARM, Persist, Plan, StorePlan};
+use super::wire;
+use crate::plan::{
+    Class, FORMAT, FaultPlan, Heal, LockPlan, MAIN_ARM, Persist, Plan, Service, StorePlan, Target,
+};
 use crate::store::Fence;
 
 /// What every worker locks and writes, unless the file says otherwise.
@@ -45,6 +48,8 @@ pub(super) fn main_arm(
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
     waits::check(reading, &cast);
+    let network = wire::network(reading, &root, &cast.faults);
+    store_has_edges(reading, &root, store.as_ref(), &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);
     let limit = judged::limit(reading, &root);
     let (required_checks, optional_checks) = judged::check_lists(reading, &root, tree);
@@ -73,6 +78,7 @@ pub(super) fn main_arm(
         seed,
         lock: lock?,
         store: store?,
+        network,
         workers: cast.workers,
         faults: cast.faults,
         evidence,
@@ -159,6 +165,30 @@ fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers:
         let message = format!("the lock `{backend}` exists within one process only");
         let hint = "each worker is a process of its own: they would never meet";
         reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
+    }
+}
+
+/// A store that is a file has no edge that could be broken.
+fn store_has_edges(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    store: Option<&StorePlan>,
+    faults: &[FaultPlan],
+) {
+    let Some(store) = store else { return };
+    let served = crate::store::find(&store.kind).is_some_and(|kind| kind.server.is_some());
+    let hit = |fault: &&FaultPlan| {
+        fault.edge == Some(Service::Store) || fault.target == Target::Server(Service::Store)
+    };
+    if let Some(fault) = faults.iter().find(hit).filter(|_| !served) {
+        let at = root
+            .table(reading, "store")
+            .map(|section| section.place("kind"));
+        let message = format!(
+            "`{}` has no server: `{}` cannot hit it",
+            store.kind, fault.name
+        );
+        reading.problem(&at.unwrap_or_else(|| root.at.clone()), message);
     }
 }
 

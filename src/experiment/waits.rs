@@ -38,7 +38,14 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
     let unread = cast.unread.contains(owner) && is_form(what);
     let fault = cast.faults.iter().find(|fault| fault.name == owner);
     let heals = fault.is_none_or(|fault| fault.heal.is_some());
-    let of_fault = is_fault && (what == "onset" || (what == "healed" && heals));
+    let chooses = fault.is_none_or(|fault| fault.command.is_some());
+    let of_fault = is_fault
+        && match what {
+            "onset" => true,
+            "healed" => heals,
+            "held" | "delivered" => chooses,
+            _ => false,
+        };
     if unread || of_fault || possible.contains(event) {
         return true;
     }

@@ -135,12 +135,16 @@ impl<'c> Walk<'c> {
                 continue;
             }
             self.happened.insert(format!("{}.onset", fault.name));
+            if fault.command.is_some() {
+                self.happened.insert(format!("{}.held", fault.name));
+            }
             let healed = match &fault.heal {
                 Some(Heal::After(event)) => self.came(event),
                 Some(Heal::For(_)) => true,
                 None => false,
             };
             if healed {
+                self.happened.insert(format!("{}.delivered", fault.name));
                 self.happened.insert(format!("{}.healed", fault.name));
             }
         }

@@ -3,16 +3,25 @@
 //!
 //! How to add one: a file with a `KIND`, and its two lines here.
 
-use crate::env::action::Action;
+use crate::env::action::{Action, Harm};
 
 pub mod counter_reset;
+pub mod cut;
+pub mod cut_replies;
+pub mod cut_requests;
 pub mod evict;
 pub mod flush;
 pub mod forget_scripts;
+pub mod hold_reply;
+pub mod hold_request;
 pub mod kill;
 pub mod kill_server;
+pub mod lose_reply;
+pub mod lose_request;
 pub mod pause;
 pub mod refuse_writes;
+pub mod reset;
+pub mod stall;
 pub mod stop_server;
 
 /// What a fault can be aimed at.
@@ -22,6 +31,8 @@ pub enum Hits {
     Worker,
     /// A server.
     Server,
+    /// The way from workers to a service.
+    Edge,
 }
 
 /// One entry of the registry.
@@ -44,6 +55,14 @@ pub struct FaultKind {
 }
 
 impl FaultKind {
+    /// What it does to edges, if it does anything to them.
+    pub fn harm(&self) -> Option<Harm> {
+        self.onset.iter().find_map(|action| match action {
+            Action::Injure(harm) => Some(*harm),
+            _other => None,
+        })
+    }
+
     /// Whether it lasts until it is undone.
     pub const fn lasts(&self) -> bool {
         !self.heal.is_empty()
@@ -61,6 +80,15 @@ pub const ALL: &[&FaultKind] = &[
     &counter_reset::KIND,
     &forget_scripts::KIND,
     &refuse_writes::KIND,
+    &cut::KIND,
+    &cut_requests::KIND,
+    &cut_replies::KIND,
+    &reset::KIND,
+    &stall::KIND,
+    &hold_request::KIND,
+    &hold_reply::KIND,
+    &lose_request::KIND,
+    &lose_reply::KIND,
 ];
 
 /// The fault of this name.

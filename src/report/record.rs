@@ -125,6 +125,9 @@ fn is_shown(line: &Line, telling: &BTreeSet<u64>) -> bool {
             | Event::ServerStarted { .. }
             | Event::ServerExited { .. }
             | Event::ServerAsked { .. }
+            | Event::EdgeOpened { .. }
+            | Event::Probe { .. }
+            | Event::Frame { .. }
             | Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }

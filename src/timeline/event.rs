@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 mod said;
 
-pub use said::{Answer, AttemptKind, Call, Change, ChildChange, Outcome, ThreadLook};
+pub use said::{
+    Answer, AttemptKind, Call, Change, ChildChange, FrameFate, Outcome, Seen, ThreadLook,
+};
 
 /// Version of the timeline's format. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -118,6 +120,39 @@ pub enum Event {
         answer: String,
         /// It was not an error.
         ok: bool,
+    },
+    /// A worker's own way to a server is open.
+    EdgeOpened {
+        /// `<worker>><server>`.
+        edge: String,
+        /// Which provider made it.
+        provider: String,
+    },
+    /// What a stranger saw who tried an edge while a fault was about.
+    Probe {
+        /// The fault.
+        fault: String,
+        /// `cut` (after the onset) or `healed` (after the heal).
+        moment: String,
+        /// `<worker>><server>`.
+        edge: String,
+        /// The fault hit this edge; else it is one that it must have left alone.
+        hit: bool,
+        /// On a connection of its own, opened for this.
+        fresh: Seen,
+        /// On a connection that was opened before the onset, if there was one.
+        old: Option<Seen>,
+    },
+    /// A chosen request or reply was held, delivered or dropped on an edge.
+    Frame {
+        /// The fault that chose it.
+        fault: String,
+        /// `<worker>><server>`.
+        edge: String,
+        /// What became of it.
+        what: FrameFate,
+        /// It was a reply; else a request.
+        reply: bool,
     },
     /// The kernel told the worker's parent that the worker was stopped or continued.
     ChildSignal {

@@ -10,7 +10,7 @@
 
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Plan, Step, StepAction, WorkerPlan};
-use crate::timeline::event::{Answer, By, Call, Event, Line, Outcome};
+use crate::timeline::event::{Answer, By, Call, Event, FrameFate, Line, Outcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One form of event name.
@@ -82,6 +82,14 @@ pub const CATALOGUE: &[EventName] = &[
         meaning: "fault F was injected and its effect was seen",
     },
     EventName {
+        pattern: "F.held",
+        meaning: "the request or reply that fault F chose is held, or was dropped",
+    },
+    EventName {
+        pattern: "F.delivered",
+        meaning: "what fault F held has been sent on",
+    },
+    EventName {
         pattern: "F.healed",
         meaning: "fault F was undone and its end was seen",
     },
@@ -130,6 +138,10 @@ impl Namer {
             Event::WorkerExited { worker, .. } => vec![format!("{worker}.exited")],
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
             Event::FaultOnset { fault, .. } => vec![format!("{fault}.onset")],
+            Event::Frame { fault, what, .. } => vec![match what {
+                FrameFate::Held | FrameFate::Dropped => format!("{fault}.held"),
+                FrameFate::Delivered => format!("{fault}.delivered"),
+            }],
             Event::FaultHeal {
                 fault,
                 removed: Some(_),
@@ -153,6 +165,8 @@ impl Namer {
             | Event::ServerStarted { .. }
             | Event::ServerExited { .. }
             | Event::ServerAsked { .. }
+            | Event::EdgeOpened { .. }
+            | Event::Probe { .. }
             | Event::ChildSignal { .. }
             | Event::Point { .. }
             | Event::Resumed { .. }
@@ -259,6 +273,10 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
         names.insert(format!("{}.onset", fault.name));
         if fault.heal.is_some() {
             names.insert(format!("{}.healed", fault.name));
+        }
+        if fault.command.is_some() {
+            names.insert(format!("{}.held", fault.name));
+            names.insert(format!("{}.delivered", fault.name));
         }
     }
     names

@@ -36,6 +36,16 @@ pub const FOLDERS: &[Folder] = &[
         beside: &[],
     },
     Folder {
+        path: "src/env/edge/",
+        registry: "src/env/edge/mod.rs",
+        list: "ALL",
+        beside: &[
+            ("error", "what can go wrong with an edge"),
+            ("probe", "what a stranger sees who tries an edge"),
+            ("words", "injuries and what is said of them"),
+        ],
+    },
+    Folder {
         path: "src/checks/",
         registry: "src/checks/mod.rs",
         list: "ALL",

@@ -13,6 +13,7 @@ use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
 mod asked;
 mod clauses;
+mod edges;
 mod killed;
 mod parked;
 mod stop;
@@ -138,6 +139,8 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::KillGroup => killed::prove(history, plan, window, proof),
             Action::StartServer => killed::back(history, plan, window, proof),
             Action::Ask(_) => asked::prove(plan, window, kind.lasts(), proof),
+            Action::Injure(harm) => edges::injured(plan, window, *harm, proof),
+            Action::Mend => edges::mended(plan, window, proof),
             // Shown by the heal's own looks.
             Action::ContinueGroup => {}
         }

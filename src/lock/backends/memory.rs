@@ -37,6 +37,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
     ],
+    on_the_wire: |_, _| Vec::new(),
     connect,
 };
 

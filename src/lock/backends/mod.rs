@@ -5,6 +5,7 @@
 
 use crate::lock::error::LockError;
 use crate::lock::flaws::Flaw;
+use crate::lock::probe::Command;
 use crate::lock::service::{Capabilities, LockService};
 use std::future::Future;
 use std::pin::Pin;
@@ -54,6 +55,9 @@ pub struct LockKind {
     pub capabilities: Capabilities,
     /// The defects that can be built into it.
     pub flaws: &'static [Flaw],
+    /// Byte strings of which one is in every request of this kind and in none of another, so that
+    /// somebody on the way can choose it; none where that cannot be done.
+    pub on_the_wire: fn(Option<Flaw>, Command) -> Vec<String>,
     /// Connects, so that a wrong address is found before the first lock is taken.
     pub connect: fn(ConnectSpec) -> Connecting,
 }

@@ -50,6 +50,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::IgnoresRenewalFailure,
         Flaw::EvalshaOnly,
     ],
+    on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,
 };
 

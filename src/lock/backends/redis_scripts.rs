@@ -3,6 +3,7 @@
 //! nothing else.
 
 use crate::lock::flaws::Flaw;
+use crate::lock::probe::Command;
 use crate::lock::service::LockName;
 use redis::Cmd;
 
@@ -78,6 +79,16 @@ impl Scripts {
             renew: edited(RENEW),
             release: edited(RELEASE),
         }
+    }
+
+    /// What a request that runs one of them contains: its hash, or its text.
+    pub(super) fn marks(&self, command: Command) -> Vec<String> {
+        let text = match command {
+            Command::Acquire => &self.acquire,
+            Command::AutoRenew | Command::Renew => &self.renew,
+            Command::Release => &self.release,
+        };
+        vec![text.hash.clone(), text.code.clone()]
     }
 
     pub(super) fn all(&self) -> [&Text; 3] {

@@ -1,7 +1,7 @@
 //! What the lab does and sees of processes, in words: faults, phases, workers.
 
 use crate::report::words::{at, count, span};
-use crate::timeline::event::{ChildChange, Event, ThreadLook};
+use crate::timeline::event::{ChildChange, Event, FrameFate, Seen, ThreadLook};
 
 pub(super) fn fault(event: &Event) -> String {
     match event {
@@ -36,6 +36,35 @@ pub(super) fn fault(event: &Event) -> String {
                 |removed| format!("gone {} later", span(removed.saturating_sub(*began)))
             )
         ),
+        Event::Probe {
+            fault,
+            moment,
+            edge,
+            fresh,
+            old,
+            ..
+        } => format!(
+            "{fault}, {moment}: {edge} tried on a new connection: {}{}",
+            seen(*fresh),
+            old.map_or_else(String::new, |old| format!(
+                "; on one from before: {}",
+                seen(old)
+            ))
+        ),
+        Event::Frame {
+            fault,
+            edge,
+            what,
+            reply,
+        } => format!(
+            "{fault}: the chosen {} on {edge} {}",
+            if *reply { "reply" } else { "request" },
+            match what {
+                FrameFate::Held => "is held",
+                FrameFate::Delivered => "is sent on",
+                FrameFate::Dropped => "is dropped",
+            }
+        ),
         Event::ServerAsked {
             fault,
             server,
@@ -56,6 +85,18 @@ pub(super) fn fault(event: &Event) -> String {
     }
 }
 
+const fn seen(seen: Seen) -> &'static str {
+    match seen {
+        Seen::Answered => "answered",
+        Seen::Silent => "no answer",
+        Seen::ReplyLost => "executed, but no answer",
+        Seen::NeverArrived => "not executed, no answer",
+        Seen::Refused => "refused",
+        Seen::Broken => "the connection broke",
+        Seen::Unknown => "it could not be found out",
+    }
+}
+
 fn look(threads: &[ThreadLook]) -> String {
     let stopped = threads.iter().filter(|thread| thread.state == 'T').count();
     format!("{} of {} stopped", stopped, count(threads.len(), "thread"))
@@ -72,6 +113,7 @@ pub(super) fn lab(event: &Event) -> String {
         } => format!("record of {drill}, arm {arm}, run {run}, isolation {isolation}"),
         Event::Phase { name } => format!("phase {name}"),
         Event::WorkerStarted { worker, pid, .. } => format!("{worker} is process {pid}"),
+        Event::EdgeOpened { edge, provider } => format!("edge {edge} is open ({provider})"),
         Event::ServerStarted { server, pid, .. } => {
             format!("server {server} is process {pid} and answers")
         }

@@ -87,6 +87,8 @@ impl<'h> Teller<'h> {
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
             | Event::ServerAsked { .. }
+            | Event::Probe { .. }
+            | Event::Frame { .. }
             | Event::Look { .. } => ("fault", fault(&line.event)),
             Event::Effect { key, change, .. } => ("server", effect(key, change)),
             Event::StoreAttempt { .. } | Event::FinalValue { .. } => ("store", store(&line.event)),
@@ -99,6 +101,7 @@ impl<'h> Teller<'h> {
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
             | Event::ServerStarted { .. }
+            | Event::EdgeOpened { .. }
             | Event::ServerExited { .. }
             | Event::ChildSignal { .. }
             | Event::PatienceEnded { .. }

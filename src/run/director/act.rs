@@ -3,9 +3,10 @@
 
 use super::players::{Standing, Struck};
 use super::scene::{PREFIX, Scene};
-use super::{DirectorError, servers, until};
+use super::{DirectorError, edges, servers, until};
 use crate::env::action::Action;
 use crate::env::stop;
+use crate::plan::FaultPlan;
 use crate::timeline::event::{Event, ThreadLook};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -40,7 +41,7 @@ pub struct Undone {
 pub async fn all(
     scene: &mut Scene,
     actions: &[Action],
-    (fault, struck): (&str, &Struck),
+    (plan, struck): (&FaultPlan, &Struck),
 ) -> Result<Result<Done, String>, DirectorError> {
     let mut done = Done {
         began: scene.now(),
@@ -48,7 +49,7 @@ pub async fn all(
     };
     for action in actions {
         match action {
-            Action::StopGroup => match stop::stop_group(struck.pgid()) {
+            Action::StopGroup => match stop::stop_group(pgid(struck)?) {
                 Ok(stopped) => {
                     stand(scene, struck, Standing::Stopped);
                     done.began = scene.lab(stopped.began_ns);
@@ -60,20 +61,25 @@ pub async fn all(
             Action::KillGroup => {
                 stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
-                if let Err(error) = killpg(Pid::from_raw(struck.pgid()), Signal::SIGKILL) {
+                let pgid = pgid(struck)?;
+                if let Err(error) = killpg(Pid::from_raw(pgid), Signal::SIGKILL) {
                     return Ok(Err(error.to_string()));
                 }
-                until::ended(scene, struck.pgid(), END_MAX).await?;
+                until::ended(scene, pgid, END_MAX).await?;
                 done.effective = scene.now();
             }
             Action::Ask(words) => {
                 done.began = scene.now();
-                if let Err(why) = ask(scene, words, (fault, struck)).await? {
+                if let Err(why) = ask(scene, words, (&plan.name, struck)).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
             }
-            Action::ContinueGroup | Action::StartServer => {
+            Action::Injure(_) => match edges::injure(scene, plan, struck).await? {
+                Ok((began, effective)) => (done.began, done.effective) = (began, effective),
+                Err(why) => return Ok(Err(why)),
+            },
+            Action::ContinueGroup | Action::StartServer | Action::Mend => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
         }
@@ -93,7 +99,7 @@ pub async fn undo(
     };
     for action in actions {
         match action {
-            Action::ContinueGroup => match stop::continue_group(struck.pgid(), threads) {
+            Action::ContinueGroup => match stop::continue_group(pgid(struck)?, threads) {
                 Ok(continued) => {
                     stand(scene, struck, Standing::Up);
                     undone.began = scene.lab(continued.began_ns);
@@ -117,12 +123,23 @@ pub async fn undo(
                     undone.removed = Some(scene.now());
                 }
             }
-            Action::StopGroup | Action::KillGroup => {
+            Action::Mend => {
+                let Struck::Edges(hit, _) = struck else {
+                    return Err(DirectorError::Bug("mended what is no edge".to_owned()));
+                };
+                undone.removed = edges::mend(scene, fault, hit).await?;
+            }
+            Action::StopGroup | Action::KillGroup | Action::Injure(_) => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));
             }
         }
     }
     Ok(Some(undone))
+}
+
+fn pgid(struck: &Struck) -> Result<i32, DirectorError> {
+    let pgid = struck.pgid();
+    pgid.ok_or_else(|| DirectorError::Bug("a signal to what is no process".to_owned()))
 }
 
 fn stand(scene: &mut Scene, struck: &Struck, standing: Standing) {

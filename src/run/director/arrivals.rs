@@ -2,6 +2,7 @@
 
 use super::DirectorError;
 use super::Ending;
+use super::edges;
 use super::incoming::Incoming;
 use super::players::Standing;
 use super::scene::Scene;
@@ -42,6 +43,7 @@ pub fn take(scene: &mut Scene, incoming: Incoming) -> Result<(), DirectorError> 
             let (from, to) = (scene.lab(from), scene.lab(to));
             scene.record(to, By::Lab, Event::Stall { from, to })
         }
+        Incoming::Edge(event) => edges::happened(scene, event),
         Incoming::Interrupt => {
             scene.ending = Some(Ending::Interrupted);
             Ok(())

@@ -43,7 +43,7 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
             "see the logs in the run directory",
         ))
     };
-    let opened = (scene.store_kind()?.open)(&workers::store_spec(scene)?).await;
+    let opened = (scene.store_kind()?.open)(&workers::store_spec(scene, None)?).await;
     let mut store = opened.map_err(broken)?;
     for logged in store.log().await.map_err(broken)? {
         scene.record(scene.now(), By::Store, attempt(logged))?;

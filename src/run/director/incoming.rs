@@ -1,6 +1,7 @@
 //! Everything that can reach the director comes through one channel, so that one loop owns the
 //! order of events.
 
+use crate::env::edge::EdgeEvent;
 use crate::env::guard::ChildEvent;
 use crate::env::redis::observe::Observed;
 use crate::worker::WorkerLine;
@@ -25,6 +26,8 @@ pub enum Incoming {
     Child(ChildEvent),
     /// The host kept us from running: from, to, ns of `CLOCK_MONOTONIC`.
     Stall(u64, u64),
+    /// Something happened to a chosen request or reply.
+    Edge(EdgeEvent),
     /// The user asked to stop.
     Interrupt,
 }

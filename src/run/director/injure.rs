@@ -1,20 +1,20 @@
 //! Begins and ends faults, and puts on the record what proves or refutes them.
 
 use super::players::{Fault, FaultState, Struck};
-use super::scene::{SERVER, STORE, Scene};
-use super::{DirectorError, act, dispatch};
+use super::scene::Scene;
+use super::{DirectorError, act, dispatch, edges};
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
-use crate::plan::{Service, Target};
-use crate::timeline::event::Event;
+use crate::plan::{FaultPlan, Target};
+use crate::timeline::event::{Event, ThreadLook};
 
 /// Injects the fault at `index`; its trigger is on the record.
 pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError> {
     let plan = scene.faults[index].plan.clone();
     // The record must not lag behind what is done to the workers.
     scene.flush()?;
-    let struck = match resolve(scene, &plan.target) {
+    let struck = match resolve(scene, &plan) {
         Ok(struck) => struck,
         Err(why) => return not_injected(scene, index, why),
     };
@@ -22,17 +22,19 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     scene.announce(&Entry::Fault {
         name: plan.name.clone(),
         kind: plan.kind.clone(),
-        pid: Some(struck.pgid()),
+        pid: struck.pgid(),
     })?;
     // Not begun a second time while what follows waits for something.
     scene.faults[index].state = FaultState::Over;
-    let done = match act::all(scene, kind.onset, (&plan.name, &struck)).await? {
+    let done = match act::all(scene, kind.onset, (&plan, &struck)).await? {
         Ok(done) => done,
         Err(why) => return not_injected(scene, index, why),
     };
     let (worker, server, grant) = match struck.clone() {
         Struck::Worker(name, _, grant) => (Some(name), None, grant),
         Struck::Server(name, _) => (None, Some(name), None),
+        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
+        Struck::Edges(_, None) => (None, None, None),
     };
     if kind.lasts() {
         scene.faults[index].state = FaultState::Active {
@@ -55,15 +57,21 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         began: done.began,
         effective: done.effective,
     })?;
+    let stopped = !done.threads.is_empty();
     look_on_record(scene, &plan.name, "stopped", done.threads)?;
     // The byte is written while the target stands still, so that only the heal can let it run.
-    if let Some(worker) = worker
+    if let (true, Some(worker)) = (stopped, worker)
         && dispatch::go_if_waiting_at(scene, &worker, &plan.when)?
     {
-        let threads = look::group(struck.pgid()).unwrap_or_default();
-        look_on_record(scene, &plan.name, "go", threads)?;
+        look_on_record(scene, &plan.name, "go", group(&struck))?;
     }
     scene.flush()
+}
+
+fn group(struck: &Struck) -> Vec<ThreadLook> {
+    let pgid = struck.pgid();
+    pgid.and_then(|pgid| look::group(pgid).ok())
+        .unwrap_or_default()
 }
 
 /// Only a fault that stops somebody is shown by looks.
@@ -71,7 +79,7 @@ fn look_on_record(
     scene: &mut Scene,
     fault: &str,
     moment: &str,
-    threads: Vec<crate::timeline::event::ThreadLook>,
+    threads: Vec<ThreadLook>,
 ) -> Result<(), DirectorError> {
     if threads.is_empty() {
         return Ok(());
@@ -96,26 +104,32 @@ pub fn not_injected(scene: &mut Scene, index: usize, why: String) -> Result<(), 
 }
 
 /// Whom the fault hits, resolved once.
-fn resolve(scene: &Scene, target: &Target) -> Result<Struck, String> {
-    let worker = |name: String, grant| match scene.workers.get(&name) {
-        Some(worker) if !worker.exited => Ok(Struck::Worker(name, worker.pid, grant)),
-        _ => Err(format!("worker {name} has ended")),
-    };
-    match target {
+fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
+    let (name, grant) = match &plan.target {
         Target::Holder => {
             let (name, grant) = scene.truth.holder(scene.now())?;
-            worker(name, Some(grant))
+            (name, Some(grant))
         }
-        Target::Worker(name) => worker(name.clone(), None),
-        Target::Everyone => Err("no fault of processes hits everyone".to_owned()),
+        Target::Worker(name) => (name.clone(), None),
+        Target::Everyone => {
+            let everyone: Vec<String> = scene.workers.keys().cloned().collect();
+            let service = plan.edge.ok_or("everyone's edges to nothing")?;
+            return Ok(Struck::Edges(edges::to(scene, &everyone, service)?, None));
+        }
         Target::Server(service) => {
-            let name = match service {
-                Service::Lock => SERVER,
-                Service::Store => STORE,
-            };
-            let server = scene.servers.get(name);
-            let server = server.ok_or_else(|| format!("the {} has no server", service.word()))?;
-            Ok(Struck::Server(name.to_owned(), server.pid))
+            let name = scene.server_name(*service);
+            let name = name.ok_or_else(|| format!("the {} has no server", service.word()))?;
+            let server = scene.servers.get(name).ok_or("it is gone")?;
+            return Ok(Struck::Server(name.to_owned(), server.pid));
+        }
+    };
+    let worker = scene.workers.get(&name).filter(|worker| !worker.exited);
+    let worker = worker.ok_or_else(|| format!("worker {name} has ended"))?;
+    match plan.edge {
+        None => Ok(Struck::Worker(name, worker.pid, grant)),
+        Some(service) => {
+            let hit = edges::to(scene, std::slice::from_ref(&name), service)?;
+            Ok(Struck::Edges(hit, Some((name, grant))))
         }
     }
 }
@@ -132,7 +146,7 @@ pub async fn end(scene: &mut Scene, index: usize, cause: &str) -> Result<(), Dir
     };
     let kind = kind(&plan.kind)?;
     if !threads.is_empty() {
-        let before = look::group(struck.pgid()).unwrap_or_default();
+        let before = group(&struck);
         scene.record_lab(Event::Look {
             fault: plan.name.clone(),
             moment: "heal".to_owned(),

@@ -5,6 +5,7 @@ mod act;
 mod arrivals;
 mod collect;
 mod dispatch;
+mod edges;
 mod incoming;
 mod injure;
 mod patience;
@@ -148,6 +149,7 @@ async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
 async fn play(scene: &mut Scene) -> Result<Ending, DirectorError> {
     scene.phase("servers")?;
     servers::start(scene).await?;
+    edges::open(scene).await?;
     scene.phase("workers")?;
     workers::start(scene).await?;
     scene.phase("drill")?;

@@ -1,6 +1,7 @@
 //! Who plays in an arm: the workers and the faults, and where each stands.
 
 use super::waits::Wait;
+use crate::env::edge::EdgeId;
 use crate::env::redis::observe::Control;
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Service};
@@ -58,13 +59,16 @@ pub enum Struck {
     Worker(String, i32, Option<GrantId>),
     /// A server, by name, and its process group.
     Server(String, i32),
+    /// Edges, and the worker and grant that made them the target, if one did.
+    Edges(Vec<EdgeId>, Option<(String, Option<GrantId>)>),
 }
 
 impl Struck {
-    /// The process group.
-    pub const fn pgid(&self) -> i32 {
+    /// The process group; none for what is no process.
+    pub const fn pgid(&self) -> Option<i32> {
         match self {
-            Struck::Worker(_, pgid, _) | Struck::Server(_, pgid) => *pgid,
+            Struck::Worker(_, pgid, _) | Struck::Server(_, pgid) => Some(*pgid),
+            Struck::Edges(..) => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Everything one arm has: the record, the servers, the workers, the faults, and what has been
 //! seen so far.
 
+use super::edges::Edges;
 use super::incoming::{self, Incoming};
 use super::players::{Fault, FaultState, Server, Standing, Worker};
 use super::progress::{self, Progress};
@@ -43,6 +44,8 @@ pub struct Scene {
     pub outbox: UnboundedSender<Incoming>,
     pub control: Option<Control>,
     pub servers: BTreeMap<String, Server>,
+    /// The ways from workers to servers, once they are open.
+    pub edges: Option<Edges>,
     /// The next place in each server's order.
     positions: BTreeMap<String, u64>,
     pub workers: BTreeMap<String, Worker>,
@@ -93,6 +96,7 @@ impl Scene {
             outbox,
             control: None,
             servers: BTreeMap::new(),
+            edges: None,
             positions: BTreeMap::new(),
             workers: BTreeMap::new(),
             truth: Truth::default(),
@@ -186,6 +190,13 @@ impl Scene {
         let mut servers = self.servers.values();
         let found = servers.find(|server| server.service == service);
         found.map(|server| server.address)
+    }
+
+    /// The name of a service's server, if it lives on one.
+    pub fn server_name(&self, service: Service) -> Option<&str> {
+        let mut servers = self.servers.iter();
+        let found = servers.find(|(_, server)| server.service == service);
+        found.map(|(name, _)| name.as_str())
     }
 
     /// The lock server can answer.

@@ -78,7 +78,12 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Service::Lock => scene.plan.lock.persist,
         Service::Store => Persist::None,
     };
-    let args = server::args(HOST, &socket, &folder, persist);
+    // Where the network is the arm's own, each edge may lead to an address of its own.
+    let bind = match scene.spec.isolation {
+        Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        Mode::Guard => HOST,
+    };
+    let args = server::args(bind, &socket, &folder, persist);
     let spawned = start_redis(scene, role, (args, folder)).await?;
     let had = scene.servers.get(role).map(|server| server.address);
     let control = ready(scene, role, (&socket, spawned.pid)).await?;

@@ -26,6 +26,9 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
     for pid in running(scene) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
     }
+    if let Some(edges) = &mut scene.edges {
+        edges.close().await;
+    }
     until::gone(scene, Duration::from_secs(3)).await?;
     for pid in running(scene) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);

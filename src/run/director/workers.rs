@@ -4,7 +4,7 @@
 use super::incoming;
 use super::players::Worker;
 use super::scene::{PREFIX, Scene};
-use super::{DirectorError, waits};
+use super::{DirectorError, edges, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
 use crate::plan::{Service, WorkerPlan};
@@ -19,21 +19,27 @@ use std::path::PathBuf;
 
 /// Creates the store, then starts every worker; each waits at its own start until its turn.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    let store = store_spec(scene)?;
+    let store = store_spec(scene, None)?;
     let created = (scene.store_kind()?.create)(&store).await;
     created.map_err(|error| {
         DirectorError::Env(EnvError::new(error.to_string(), "run `lockdrill doctor`"))
     })?;
     for worker in scene.plan.workers.clone() {
+        let store = store_spec(scene, Some(&worker.name))?;
         start_worker(scene, &worker, &store).await?;
     }
     Ok(())
 }
 
-/// How this arm's store is opened: on its server, or as a file of the arm.
-pub fn store_spec(scene: &Scene) -> Result<StoreSpec, DirectorError> {
+/// How this arm's store is opened: on its server, by a worker over its own edge; or as a file of
+/// the arm.
+pub fn store_spec(scene: &Scene, worker: Option<&str>) -> Result<StoreSpec, DirectorError> {
     let kind = scene.store_kind()?;
-    let location = match (kind.server, scene.address(Service::Store)) {
+    let address = match worker {
+        Some(worker) => edges::address(scene, worker, Service::Store),
+        None => scene.address(Service::Store),
+    };
+    let location = match (kind.server, address) {
         (Some(server), Some(address)) => server.location(address),
         (Some(_), None) => return Err(DirectorError::Bug("store before its server".to_owned())),
         (None, _) => {
@@ -103,8 +109,7 @@ fn write_spec(
     worker: &WorkerPlan,
     store: &StoreSpec,
 ) -> Result<PathBuf, DirectorError> {
-    let address = scene
-        .address(Service::Lock)
+    let address = edges::address(scene, &worker.name, Service::Lock)
         .ok_or_else(|| DirectorError::Bug("workers before servers".to_owned()))?;
     let spec = WorkerSpec {
         worker: worker.name.clone(),

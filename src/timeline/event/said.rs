@@ -204,3 +204,35 @@ pub struct ThreadLook {
     /// Context switches so far, voluntary and not (/proc/PID/task/TID/status).
     pub switches: u64,
 }
+
+/// What somebody saw who asked a server for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    /// The answer.
+    Answered,
+    /// Nothing, within the probe's limit; whether the request was executed is not known.
+    Silent,
+    /// Nothing, although the server executed the request.
+    ReplyLost,
+    /// Nothing, and the server did not execute the request.
+    NeverArrived,
+    /// The connection was refused.
+    Refused,
+    /// The connection was reset or closed.
+    Broken,
+    /// It could not be found out.
+    Unknown,
+}
+
+/// What became of a chosen request or reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameFate {
+    /// It is kept on its way.
+    Held,
+    /// It was kept, and has been sent on.
+    Delivered,
+    /// It was thrown away.
+    Dropped,
+}

@@ -2,7 +2,7 @@
 
 use super::time::{NEVER, Span};
 use crate::ids::GrantId;
-use crate::timeline::event::{ChildChange, ThreadLook};
+use crate::timeline::event::{ChildChange, FrameFate, Seen, ThreadLook};
 
 /// One worker of the plan, or one that only the record names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,6 +95,44 @@ pub struct FaultWindow {
     pub looks: Vec<Look>,
     /// What a server was told to do, and answered.
     pub asked: Vec<Asked>,
+    /// What a stranger saw who tried edges.
+    pub probes: Vec<Tried>,
+    /// What became of the request or reply that it chose.
+    pub frames: Vec<FrameSeen>,
+}
+
+/// A stranger tried an edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time, ns.
+    pub at: u64,
+    /// `cut` or `healed`.
+    pub moment: String,
+    /// The edge.
+    pub edge: String,
+    /// The fault hit it.
+    pub hit: bool,
+    /// On a connection of its own.
+    pub fresh: Seen,
+    /// On a connection from before the onset.
+    pub old: Option<Seen>,
+}
+
+/// A chosen request or reply was held, delivered or dropped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameSeen {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Lab time, ns.
+    pub at: u64,
+    /// The edge.
+    pub edge: String,
+    /// What became of it.
+    pub what: FrameFate,
+    /// A reply; else a request.
+    pub reply: bool,
 }
 
 /// A command that a fault gave to a server.

@@ -23,7 +23,9 @@ pub mod seen;
 mod sequence;
 pub mod time;
 
-pub use actors::{Asked, ChildSignal, Exited, FaultWindow, Healed, Life, Look, Onset, Worker};
+pub use actors::{
+    Asked, ChildSignal, Exited, FaultWindow, FrameSeen, Healed, Life, Look, Onset, Tried, Worker,
+};
 pub use clock_map::ClockMap;
 pub use collect::Collector;
 pub use grant::{Author, Cause, Extension, Grant, KeyEnd};
@@ -161,6 +163,8 @@ fn blank(plan: &Plan) -> History {
         server: None,
         lasts: fault.heal.is_some(),
         asked: Vec::new(),
+        probes: Vec::new(),
+        frames: Vec::new(),
         onsets: Vec::new(),
         heals: Vec::new(),
         not_injected: None,

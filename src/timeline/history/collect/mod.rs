@@ -103,6 +103,8 @@ impl<'a> Collector<'a> {
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
             | Event::ServerAsked { .. }
+            | Event::Probe { .. }
+            | Event::Frame { .. }
             | Event::Look { .. } => self.fault(&stamp, event),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
@@ -113,7 +115,7 @@ impl<'a> Collector<'a> {
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(&stamp, event);
             }
-            Event::Note { .. } => {}
+            Event::EdgeOpened { .. } | Event::Note { .. } => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Collector, RawEffect, Stamp};
 use crate::timeline::event::Event;
-use crate::timeline::history::actors::{Asked, Healed, Look, Onset};
+use crate::timeline::history::actors::{Asked, FrameSeen, Healed, Look, Onset, Tried};
 use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::derive::GapLine;
 use crate::timeline::history::seen::{
@@ -18,6 +18,8 @@ impl Collector<'_> {
             | Event::FaultHeal { fault, .. }
             | Event::FaultNotInjected { fault, .. }
             | Event::ServerAsked { fault, .. }
+            | Event::Probe { fault, .. }
+            | Event::Frame { fault, .. }
             | Event::Look { fault, .. } => fault.clone(),
             _other => return,
         };
@@ -49,6 +51,7 @@ impl Collector<'_> {
             Event::FaultNotInjected { why, .. } => {
                 self.history.faults[index].not_injected = Some((seq, why));
             }
+            Event::Probe { .. } | Event::Frame { .. } => self.tried(stamp, index, event),
             Event::ServerAsked {
                 command,
                 answer,
@@ -68,6 +71,39 @@ impl Collector<'_> {
                 at,
                 moment,
                 threads,
+            }),
+            _other => {}
+        }
+    }
+
+    fn tried(&mut self, stamp: &Stamp, index: usize, event: Event) {
+        let (seq, at) = (stamp.seq, stamp.at);
+        let window = &mut self.history.faults[index];
+        match event {
+            Event::Probe {
+                moment,
+                edge,
+                hit,
+                fresh,
+                old,
+                ..
+            } => window.probes.push(Tried {
+                seq,
+                at,
+                moment,
+                edge,
+                hit,
+                fresh,
+                old,
+            }),
+            Event::Frame {
+                edge, what, reply, ..
+            } => window.frames.push(FrameSeen {
+                seq,
+                at,
+                edge,
+                what,
+                reply,
             }),
             _other => {}
         }
