@@ -18,6 +18,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/held-renew.toml"),
     ),
     (
+        "held-reply",
+        include_str!("../../experiments/held-reply.toml"),
+    ),
+    (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
@@ -26,6 +30,7 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/late-release.toml"),
     ),
     ("noscript", include_str!("../../experiments/noscript.toml")),
+    ("outage", include_str!("../../experiments/outage.toml")),
     (
         "partition",
         include_str!("../../experiments/partition.toml"),

@@ -77,6 +77,10 @@ impl Holding {
                 self.tell_answer(Command::Acquire, Reply::Busy);
                 Attempted::Busy { remaining: None }
             }
+            Err(_) if self.has(Flaw::FailsOpen) => {
+                let lease = self.state().lease;
+                self.granted(first_sent_ns, None, lease)
+            }
             Err(error) => {
                 // A resend that failed says nothing about the first send.
                 if matches!(error, CommandError::Failed(_)) && !resend {

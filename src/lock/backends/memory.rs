@@ -36,6 +36,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::FailsOpen,
     ],
     on_the_wire: |_, _| Vec::new(),
     connect,

@@ -49,6 +49,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
         Flaw::EvalshaOnly,
+        Flaw::FailsOpen,
     ],
     on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,
@@ -137,7 +138,8 @@ impl Redis {
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
             | Flaw::IgnoresRenewalFailure
-            | Flaw::EvalshaOnly => Ok(fencing),
+            | Flaw::EvalshaOnly
+            | Flaw::FailsOpen => Ok(fencing),
         }
     }
 }

@@ -120,7 +120,8 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
-        | Flaw::EvalshaOnly => None,
+        | Flaw::EvalshaOnly
+        | Flaw::FailsOpen => None,
     }
 }
 
