@@ -52,6 +52,8 @@ pub struct LockKind {
     pub summary: &'static str,
     /// What it promises.
     pub capabilities: Capabilities,
+    /// Its locks exist within one process: two processes never meet at them.
+    pub within_one_process: bool,
     /// The defects that can be built into it.
     pub flaws: &'static [Flaw],
     /// Connects, so that a wrong address is found before the first lock is taken.

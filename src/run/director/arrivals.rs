@@ -3,11 +3,15 @@
 use super::DirectorError;
 use super::Ending;
 use super::incoming::Incoming;
-use super::scene::Scene;
+use super::scene::{STORE, Scene};
+use super::servers;
 use super::waits;
+use crate::env::error::EnvError;
 use crate::env::guard::{Change as Child, ChildEvent};
 use crate::env::redis::observe::Observed;
+use crate::run::run_dir;
 use crate::timeline::event::{By, ChildChange, Event};
+use nix::sys::signal::Signal;
 
 /// The mark behind the last effect that counts.
 pub const END_MARK: &str = "end";
@@ -70,7 +74,7 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
 
 fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
     if is_end(event.what) {
-        scene.servers.retain(|_, pid| *pid != event.pid);
+        server_ended(scene, event)?;
     }
     let Some((name, worker)) = scene
         .workers
@@ -102,6 +106,38 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
             signal,
         },
     )
+}
+
+/// A server that ends while the drill needs it was taken by nobody that we know of: a fault that
+/// takes a server takes it off the list of servers first.
+fn server_ended(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
+    let mut servers = scene.servers.iter();
+    let Some(name) = servers.find_map(|(name, pid)| (*pid == event.pid).then(|| name.clone()))
+    else {
+        return Ok(());
+    };
+    scene.servers.remove(&name);
+    if scene.marks.contains(END_MARK) {
+        return Ok(());
+    }
+    let how = match event.what {
+        Child::Killed(signal) => match Signal::try_from(signal) {
+            Ok(signal) => format!("was killed by {signal}"),
+            Err(_) => format!("was killed by signal {signal}"),
+        },
+        Child::Exited(code) => format!("exited with code {code}"),
+        Child::Stopped | Child::Continued => return Ok(()),
+    };
+    let role = if name == STORE { "store" } else { "lock" };
+    let log = servers::log_of(&scene.spec.arm_dir.join(run_dir::LOGS), &name);
+    Err(DirectorError::Env(EnvError::new(
+        format!(
+            "the {role} server (redis-server, process {}) {how} in the middle of the drill, and \
+             no fault of the drill did it",
+            event.pid
+        ),
+        format!("see {}; what was recorded so far is kept", log.display()),
+    )))
 }
 
 /// The child is gone.

@@ -114,9 +114,14 @@ pub fn main(spec: &Path) -> Exit {
 }
 
 fn read(path: &Path) -> Result<(ArmSpec, Plan), DirectorError> {
+    // Both were written a moment ago; what cannot be read now was taken away.
     let load = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|error| DirectorError::Bug(format!("{}: {error}", path.display())))
+        std::fs::read_to_string(path).map_err(|error| {
+            DirectorError::Env(EnvError::new(
+                format!("cannot read {}: {error}", path.display()),
+                "leave the run directory alone while the drill runs",
+            ))
+        })
     };
     let broken = |error: serde_json::Error| DirectorError::Bug(error.to_string());
     let spec: ArmSpec = serde_json::from_str(&load(path)?).map_err(broken)?;

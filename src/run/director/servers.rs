@@ -122,7 +122,7 @@ async fn start_redis(
                 args: server::standalone_args(address, &folder),
                 env: Vec::new(),
                 cwd: folder,
-                log: log_of(&logs, role),
+                log: log_of(&logs, role.name),
             },
             None,
         )
@@ -161,12 +161,13 @@ async fn ready(
     }
 }
 
-fn log_of(logs: &Path, role: Role) -> PathBuf {
-    logs.join(format!("{}.log", role.name))
+/// Where the server of this name logs.
+pub fn log_of(logs: &Path, name: &str) -> PathBuf {
+    logs.join(format!("{name}.log"))
 }
 
 fn died(scene: &Scene, role: Role) -> DirectorError {
-    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
+    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role.name);
     let text = std::fs::read_to_string(&log).unwrap_or_default();
     let reason = text.lines().rev().find(|line| !line.trim().is_empty());
     DirectorError::Env(EnvError::new(

@@ -10,7 +10,7 @@ use super::operation::{Operation, Told};
 use super::time::Bounds;
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::{Answer, Call};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Operations of one kind that one worker can have under way at once, at most.
 const STEPS_BACK: usize = 8;
@@ -37,14 +37,25 @@ impl<'a> Index<'a> {
     pub(super) fn new(operations: &'a [Operation], workers: usize) -> Self {
         let mut index = Index {
             operations,
-            attempts: HashMap::new(),
+            attempts: HashMap::default(),
             renewals: vec![Flights::default(); workers],
             releases: vec![Flights::default(); workers],
-            releases_of: HashMap::new(),
+            releases_of: HashMap::default(),
         };
-        let mut order: Vec<usize> = (0..operations.len()).collect();
-        order.sort_by_key(|i| operations[*i].invoked);
-        for i in order {
+        // What never leaves the worker can have caused nothing.
+        let on_the_wire = |operation: &Operation| {
+            matches!(
+                operation.call,
+                Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
+            )
+        };
+        let commands = operations.iter().enumerate();
+        let mut order: Vec<(u64, usize)> = commands
+            .filter(|(_, operation)| on_the_wire(operation))
+            .map(|(i, operation)| (operation.invoked, i))
+            .collect();
+        order.sort_unstable();
+        for (_, i) in order {
             let operation = &operations[i];
             let flights = match &operation.call {
                 Call::Attempt { owner, .. } => {

@@ -10,7 +10,8 @@ use super::sequence::Sequence;
 use super::{Defect, History, Returned, blank, derive};
 use crate::plan::Plan;
 use crate::timeline::event::{By, Change, Event, Line};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 mod operations;
 mod sightings;
@@ -64,8 +65,8 @@ impl<'a> Collector<'a> {
             lines: Sequence::new("lines", 0),
             names,
             faults,
-            open: HashMap::new(),
-            orphans: HashMap::new(),
+            open: HashMap::default(),
+            orphans: HashMap::default(),
             effects: Vec::new(),
             samples: BTreeMap::new(),
             gap_lines: Vec::new(),
@@ -139,23 +140,23 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn worker(&mut self, name: String) -> usize {
-        if let Some(index) = self.names.get(&name) {
+    fn worker(&mut self, name: &str) -> usize {
+        if let Some(index) = self.names.get(name) {
             return *index;
         }
         let index = self.history.workers.len();
         self.history.workers.push(super::Worker {
-            name: name.clone(),
+            name: name.to_owned(),
             ..super::Worker::default()
         });
-        self.names.insert(name, index);
+        self.names.insert(name.to_owned(), index);
         index
     }
 
     /// The worker that says so; none, and a defect, if it is not a worker.
     fn speaker(&mut self, stamp: &Stamp) -> Option<usize> {
         match &stamp.by {
-            By::Worker(name) => Some(self.worker(name.clone())),
+            By::Worker(name) => Some(self.worker(name)),
             By::Lab | By::Server(_) | By::Store => {
                 let what = format!("line {} is a worker's but none said it", stamp.seq);
                 self.defect(vec![stamp.seq], what);
@@ -193,7 +194,7 @@ impl<'a> Collector<'a> {
                 pid,
                 start_ticks,
             } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 self.history.workers[index].lives.push(Life {
                     seq,
                     started: at,
@@ -207,7 +208,7 @@ impl<'a> Collector<'a> {
                 code,
                 signal,
             } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 let lives = &mut self.history.workers[index].lives;
                 match lives.iter_mut().find(|life| life.exit.is_none()) {
                     Some(life) => {
@@ -222,7 +223,7 @@ impl<'a> Collector<'a> {
                 }
             }
             Event::ChildSignal { worker, change } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 let signals = &mut self.history.workers[index].signals;
                 signals.push(ChildSignal { seq, at, change });
             }

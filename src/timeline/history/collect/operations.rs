@@ -73,7 +73,7 @@ impl Collector<'_> {
     pub(super) fn worker_said(&mut self, stamp: &Stamp, event: Event) {
         let (seq, at) = (stamp.seq, stamp.at);
         if let Event::Go { worker, point } = event {
-            let worker = self.worker(worker);
+            let worker = self.worker(&worker);
             self.history.gos.push(PointSeen {
                 seq,
                 at,

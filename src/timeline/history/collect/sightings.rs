@@ -17,10 +17,10 @@ impl Collector<'_> {
             Event::FaultOnset { fault, .. }
             | Event::FaultHeal { fault, .. }
             | Event::FaultNotInjected { fault, .. }
-            | Event::Look { fault, .. } => fault.clone(),
+            | Event::Look { fault, .. } => fault,
             _other => return,
         };
-        let Some(index) = self.faults.get(&name).copied() else {
+        let Some(index) = self.faults.get(name).copied() else {
             self.defect(
                 vec![seq],
                 format!("line {seq}: the plan has no fault `{name}`"),
@@ -41,7 +41,7 @@ impl Collector<'_> {
                 effective,
                 ..
             } => {
-                let worker = worker.map(|name| self.worker(name));
+                let worker = worker.map(|name| self.worker(&name));
                 let window = &mut self.history.faults[index];
                 if window.onsets.is_empty() {
                     window.worker = worker;

@@ -13,7 +13,8 @@ use super::operation::Operation;
 use super::time::{Bounds, NEVER, Span, ms};
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Answer, Change};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 mod ends;
 mod entitlement;
@@ -30,9 +31,9 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         lease_ms: history.plan.lock.lease_ms,
         index,
         grants: Vec::new(),
-        held: HashMap::new(),
-        explained: HashSet::new(),
-        either: HashMap::new(),
+        held: HashMap::default(),
+        explained: HashSet::default(),
+        either: HashMap::default(),
         server: String::new(),
         floor: 0,
     };
@@ -40,8 +41,9 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         book.take(effect);
     }
     let mut grants = book.close();
+    let trust = trust::Trust::new(&history.observers);
     for grant in &mut grants {
-        grant.doubt = trust::doubt(grant, history.observers.get(&grant.server));
+        grant.doubt = trust.doubt(grant);
         if grant.doubt.is_some() {
             grant.definite = None;
         }
@@ -197,7 +199,9 @@ impl Book<'_> {
         let (at, until) = self.times(effect, until_ms, lease_ms);
         self.floor = self.floor.max(at.earliest);
         let until = until_ms.map(|_| until);
-        self.held.insert(effect.key.clone(), (holder, until));
+        if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
+            *deadline = until;
+        }
         let explained = |i: usize| self.explained.contains(&i);
         let id = self.grants[holder].id.as_ref();
         let author = self.index.renewed_by(id, at, &explained);
