@@ -87,29 +87,48 @@ impl<'a> Collector<'a> {
             self.defect(vec![*end, seq], what);
         }
         let stamp = Stamp { seq, at, by };
-        match &event {
+        self.sort(&stamp, event);
+    }
+
+    /// To its subject. The commonest lines first, and unpacked here: they are most of a long
+    /// record, and each handing on copies the whole event.
+    fn sort(&mut self, stamp: &Stamp, event: Event) {
+        match event {
+            Event::Invoke { op, step, call } => {
+                if let Some(worker) = self.speaker(stamp) {
+                    self.invoke(stamp, (worker, op), step, call);
+                }
+            }
+            Event::Return {
+                op,
+                outcome,
+                answer,
+            } => {
+                if let Some(worker) = self.speaker(stamp) {
+                    self.returned(stamp, (worker, op), outcome, answer);
+                }
+            }
             Event::Start { .. } | Event::Phase { .. } | Event::End { .. } => {
-                self.frame(&stamp, event);
+                self.frame(stamp, event);
             }
             Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
-            | Event::ChildSignal { .. } => self.process(&stamp, event),
-            Event::Invoke { .. } | Event::Return { .. } => self.operation(&stamp, event),
+            | Event::ChildSignal { .. } => self.process(stamp, event),
             Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
-                self.worker_said(&stamp, event);
+                self.worker_said(stamp, event);
             }
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
-            | Event::Look { .. } => self.fault(&stamp, event),
+            | Event::Look { .. } => self.fault(stamp, event),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::Effect { .. }
             | Event::ClockSample { .. }
-            | Event::FinalKey { .. } => self.server(&stamp, event),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(&stamp, event),
+            | Event::FinalKey { .. } => self.server(stamp, event),
+            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(stamp, event),
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
-                self.host(&stamp, event);
+                self.host(stamp, event);
             }
             Event::Note { .. } => {}
         }
