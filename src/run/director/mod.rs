@@ -133,7 +133,10 @@ fn read(path: &Path) -> Result<(ArmSpec, Plan), DirectorError> {
 /// its last line.
 async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
     let mut scene = Scene::open(spec, plan)?;
-    let outcome = play(&mut scene).await;
+    let outcome = match play(&mut scene).await {
+        Err(error) => Err(until::explained(&mut scene, error).await),
+        ended => ended,
+    };
     let reason = match &outcome {
         Ok(ending) => ending.reason().to_owned(),
         Err(error) => {

@@ -23,7 +23,7 @@ pub(super) struct GapLine {
 /// Runs the second pass.
 pub(super) fn finish(
     mut history: History,
-    effects: Vec<RawEffect>,
+    effects: BTreeMap<String, Vec<RawEffect>>,
     samples: BTreeMap<String, Vec<Sample>>,
     gaps: Vec<GapLine>,
 ) -> History {
@@ -46,7 +46,11 @@ pub(super) fn finish(
 }
 
 /// A gap reaches from the last thing that the observer read to when it was in sync again.
-fn place_gaps(history: &mut History, effects: &[RawEffect], gaps: Vec<GapLine>) {
+fn place_gaps(
+    history: &mut History,
+    effects: &BTreeMap<String, Vec<RawEffect>>,
+    gaps: Vec<GapLine>,
+) {
     if gaps.is_empty() {
         return;
     }
@@ -68,19 +72,17 @@ fn place_gaps(history: &mut History, effects: &[RawEffect], gaps: Vec<GapLine>) 
 
 /// Of each observer: the `seq` of every line that shows what it had read, with the latest lab
 /// time of any up to there, ns.
-fn latest_read(history: &History, effects: &[RawEffect]) -> HashMap<String, Vec<(u64, u64)>> {
+fn latest_read(
+    history: &History,
+    effects: &BTreeMap<String, Vec<RawEffect>>,
+) -> HashMap<String, Vec<(u64, u64)>> {
     let observers = history.observers.iter();
     let mut read: HashMap<String, Vec<(u64, u64)>> = observers
         .map(|(server, observer)| (server.clone(), observer.synced.clone()))
         .collect();
-    for effect in effects {
-        let line = (effect.seq, effect.at);
-        match read.get_mut(&effect.server) {
-            Some(lines) => lines.push(line),
-            None => {
-                read.insert(effect.server.clone(), vec![line]);
-            }
-        }
+    for (server, effects) in effects {
+        let lines = read.entry(server.clone()).or_default();
+        lines.extend(effects.iter().map(|effect| (effect.seq, effect.at)));
     }
     for lines in read.values_mut() {
         lines.sort_unstable();

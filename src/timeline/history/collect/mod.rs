@@ -16,12 +16,11 @@ use std::collections::BTreeMap;
 mod operations;
 mod sightings;
 
-/// One effect as it was recorded.
+/// One effect of a server as it was recorded.
 #[derive(Debug, Clone)]
 pub(super) struct RawEffect {
     pub(super) seq: u64,
     pub(super) at: u64,
-    pub(super) server: String,
     pub(super) pos: u64,
     pub(super) key: String,
     pub(super) change: Change,
@@ -46,7 +45,8 @@ pub struct Collector<'a> {
     open: HashMap<(usize, u64), usize>,
     /// Returns whose invoke has not come.
     orphans: HashMap<(usize, u64), Returned>,
-    effects: Vec<RawEffect>,
+    /// By server.
+    effects: BTreeMap<String, Vec<RawEffect>>,
     samples: BTreeMap<String, Vec<Sample>>,
     /// `seq` of each observer gap → lab time of the line.
     gap_lines: Vec<derive::GapLine>,
@@ -67,7 +67,7 @@ impl<'a> Collector<'a> {
             faults,
             open: HashMap::default(),
             orphans: HashMap::default(),
-            effects: Vec::new(),
+            effects: BTreeMap::new(),
             samples: BTreeMap::new(),
             gap_lines: Vec::new(),
         }

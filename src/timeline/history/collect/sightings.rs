@@ -99,14 +99,21 @@ impl Collector<'_> {
                 pos,
                 key,
                 change,
-            } => self.effects.push(RawEffect {
-                seq,
-                at,
-                server,
-                pos,
-                key,
-                change,
-            }),
+            } => {
+                let effect = RawEffect {
+                    seq,
+                    at,
+                    pos,
+                    key,
+                    change,
+                };
+                match self.effects.get_mut(&server) {
+                    Some(effects) => effects.push(effect),
+                    None => {
+                        self.effects.insert(server, vec![effect]);
+                    }
+                }
+            }
             Event::ClockSample {
                 server,
                 before,

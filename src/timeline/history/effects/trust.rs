@@ -8,26 +8,20 @@ use crate::timeline::history::{Gap, Grant, History, Observer};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
-/// Positions rise by one, except where the observer itself says that it lost its place.
-pub(super) fn check_order(history: &mut History, effects: &[RawEffect]) {
-    let mut orders: BTreeMap<&str, Sequence> = BTreeMap::new();
+/// Positions of one server rise by one, except where the observer itself says that it lost its
+/// place.
+pub(super) fn check_order(history: &mut History, server: &str, effects: &[RawEffect]) {
+    let mut order = Sequence::new("effects of the server's stream", 0);
     for effect in effects {
-        orders
-            .entry(&effect.server)
-            .or_insert_with(|| Sequence::new("effects of the server's stream", 0))
-            .take(effect.pos);
+        order.take(effect.pos);
     }
-    for (server, order) in orders {
-        let gaps = history
-            .observers
-            .get(server)
-            .is_some_and(|observer| !observer.gaps.is_empty());
-        if gaps && order.lacks().next().is_some() {
-            continue;
-        }
-        for defect in order.defects() {
-            note(history, defect.events, format!("{server}: {}", defect.what));
-        }
+    let observer = history.observers.get(server);
+    let gaps = observer.is_some_and(|observer| !observer.gaps.is_empty());
+    if gaps && order.lacks().next().is_some() {
+        return;
+    }
+    for defect in order.defects() {
+        note(history, defect.events, format!("{server}: {}", defect.what));
     }
 }
 
