@@ -8,7 +8,7 @@ use super::{Check, Finding};
 use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Told};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ impl Check for FencingRises {
 impl FencingRises {
     /// In the server's order.
     fn by_server(&self, history: &History) -> Option<Finding> {
-        let mut highest: HashMap<_, usize> = HashMap::new();
+        let mut highest: HashMap<_, usize> = HashMap::default();
         for (index, grant) in history.grants.iter().enumerate() {
             let Some(fencing) = grant.fencing else {
                 continue;

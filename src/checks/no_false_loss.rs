@@ -7,7 +7,9 @@
 use super::honest_belief::knowledge;
 use super::say::secs;
 use super::{Check, Finding};
+use crate::ids::GrantId;
 use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, ms};
+use foldhash::HashSet;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +25,8 @@ impl Check for NoFalseLoss {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let known = knowledge(history);
+        let lost: HashSet<&GrantId> = history.losses.iter().map(|loss| &loss.grant).collect();
+        let known = knowledge(history, |grant| lost.contains(grant));
         for loss in &history.losses {
             let Some(grant) = history.grant_of(&loss.grant) else {
                 continue;

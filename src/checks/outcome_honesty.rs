@@ -5,7 +5,7 @@ use super::say::{secs, whose};
 use super::{Check, Finding};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +140,7 @@ fn kept_but_denied(history: &History) -> Option<(&Grant, &Operation)> {
 }
 
 fn steps_by_worker(history: &History) -> HashMap<usize, Vec<&Operation>> {
-    let mut steps: HashMap<usize, Vec<&Operation>> = HashMap::new();
+    let mut steps: HashMap<usize, Vec<&Operation>> = HashMap::default();
     for operation in &history.operations {
         if matches!(operation.call, Call::Acquire | Call::Enter { .. }) {
             steps.entry(operation.worker).or_default().push(operation);
@@ -193,7 +193,7 @@ fn told_without_effect(history: &History) -> Option<&Operation> {
 
 /// Operations that changed, or may have changed, the key or lease of another grant.
 fn trespassers(history: &History) -> HashSet<usize> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     for grant in &history.grants {
         for extension in &grant.extensions {
             match &extension.author {

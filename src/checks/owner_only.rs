@@ -9,7 +9,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -113,8 +113,8 @@ impl OwnerOnly {
 
 /// Releases and renewals that were under way while another grant than theirs held the key.
 fn tried(history: &History) -> Vec<usize> {
-    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::new();
-    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::new();
+    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::default();
+    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
     for grant in &history.grants {
         let key = (&*grant.server, &*grant.key);
         keys.entry(key).or_default().push(grant);

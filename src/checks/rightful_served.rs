@@ -8,7 +8,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{Grant, History, StoreAttempt};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ impl Check for RightfulServed {
     fn judge(&self, history: &History) -> Finding {
         let crowd = Crowd::new(history);
         let mut served = 0_usize;
-        let mut wrote: HashSet<&GrantId> = HashSet::new();
+        let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
             let Some(id) = &write.grant else {
                 continue;
@@ -92,7 +92,7 @@ struct Crowd {
 
 impl Crowd {
     fn new(history: &History) -> Self {
-        let mut changes: HashMap<u64, i64> = HashMap::new();
+        let mut changes: HashMap<u64, i64> = HashMap::default();
         for grant in &history.grants {
             *changes.entry(grant.possible.from).or_default() += 1;
             *changes

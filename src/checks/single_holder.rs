@@ -8,7 +8,7 @@
 use super::say::{secs, who, whose, workers_of};
 use super::{Check, Finding};
 use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Check for SingleHolder {
             return Finding::unknown(self, "there is no server truth: no observer was in sync");
         }
         let mut doubtful = None;
-        let mut last = HashMap::new();
+        let mut last = HashMap::default();
         for later in 0..grants.len() {
             let key = (&grants[later].server, &grants[later].key);
             let before: &mut Longest = last.entry(key).or_default();

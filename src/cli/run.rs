@@ -2,7 +2,7 @@
 
 use super::told::told;
 use super::validate::colour_on_stderr;
-use crate::env::isolation::Choice;
+use crate::env::isolation::{Choice, Mode};
 use crate::env::sweep;
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment, LoadRequest, Overrides};
@@ -11,8 +11,8 @@ use crate::run::conductor::{self, Drill, Executed, Request};
 use crate::run::console::Console;
 use crate::run::preflight;
 use crate::say;
-use crate::verdict::{self, DrillResult, NotRun, Summary};
-use std::path::PathBuf;
+use crate::verdict::{self, DrillResult, NotRun, RunDirError, Summary};
+use std::path::{Path, PathBuf};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub(super) fn exec(args: Args) -> Exit {
             return Exit::Usage;
         }
     };
-    let ready = match preflight::check(&args.out, args.isolation) {
+    let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
         Ok(ready) => ready,
         Err(error) => return not_ready(&error.to_string()),
     };
@@ -81,7 +81,7 @@ pub(super) fn exec(args: Args) -> Exit {
     let request = Request {
         drills: experiments
             .into_iter()
-            .map(|experiment| drill(experiment, args.no_controls))
+            .map(|experiment| drill(experiment, &args, ready.isolation))
             .collect(),
         repeat: args.repeat as usize,
         jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
@@ -124,7 +124,37 @@ fn sweep_dead(console: &Console) {
     }
 }
 
-fn drill(experiment: Experiment, no_controls: bool) -> Drill {
+/// The command that runs one drill of these again, from what was understood and from nothing else
+/// that stood on the command line.
+fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
+    let given = args.drills.iter();
+    let named = given.filter(|name| {
+        Path::new(name)
+            .file_stem()
+            .is_some_and(|stem| stem == drill)
+    });
+    let name = named.last().map_or(drill, String::as_str);
+    let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    option("--seed", &seed.to_string());
+    if let Some(lock) = &args.lock {
+        option("--lock", lock);
+    }
+    if let Some(store) = &args.store {
+        option("--store", store);
+    }
+    for set in &args.set {
+        option("--set", set);
+    }
+    option("--isolation", mode.word());
+    if args.no_controls {
+        words.push("--no-controls".to_owned());
+    }
+    words
+}
+
+fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
+    let again = again(args, mode, &experiment.name, experiment.main.seed);
     let mut not_run: Vec<(String, NotRun)> = experiment
         .not_applicable
         .into_iter()
@@ -140,7 +170,7 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
         })
         .collect();
     let mut controls = experiment.controls;
-    if no_controls {
+    if args.no_controls {
         not_run.extend(controls.drain(..).map(|plan| {
             let status = "skipped".to_owned();
             let why = "left out by --no-controls".to_owned();
@@ -151,6 +181,7 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
         main: experiment.main,
         controls,
         not_run,
+        again,
     }
 }
 
@@ -171,8 +202,9 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
                 drills.push(result);
             }
             Err(error) => {
-                say::err(format_args!("error: {}: {error}", execution.drill));
-                exit = exit.worst(Exit::Bug);
+                let (what, end) = unjudged(&execution.dir, &error);
+                say::err(format_args!("error: {}: {what}", execution.drill));
+                exit = exit.worst(end);
             }
         }
     }
@@ -201,6 +233,22 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
+}
+
+/// Why a run that has ended cannot be judged, and whose doing that is. We wrote its files; if they
+/// are not there any more, somebody took them away.
+fn unjudged(dir: &Path, error: &RunDirError) -> (String, Exit) {
+    match error {
+        RunDirError::NotARun(_) | RunDirError::Io { .. } => {
+            let dir = dir.display();
+            let what = format!(
+                "the run directory {dir} was deleted or moved while the drill ran ({error}); \
+                 what it recorded is lost: run it again"
+            );
+            (what, Exit::Environment)
+        }
+        RunDirError::Plan { .. } | RunDirError::Timeline { .. } => (error.to_string(), Exit::Bug),
+    }
 }
 
 /// Writes the report of one execution; what could not be written is told.

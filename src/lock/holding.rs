@@ -12,7 +12,7 @@ use crate::lock::options::LockOptions;
 use crate::lock::probe::{Command, Reply, Signal};
 use crate::lock::service::{Ask, LockName};
 use crate::lock::source::Identity;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -54,8 +54,9 @@ pub(super) struct Holding {
     pub(super) name: LockName,
     pub(super) options: LockOptions,
     pub(super) owner: OwnerToken,
-    pub(super) digest: OwnerDigest,
-    pub(super) grant: GrantId,
+    /// Made when somebody asks: most locks are taken and given back without.
+    digest: OnceLock<OwnerDigest>,
+    grant: OnceLock<GrantId>,
     pub(super) lost: Lost,
     /// Cancelled by loss, release and drop: ends a renewal or an `enter` on its way.
     pub(super) ended: CancellationToken,
@@ -86,12 +87,22 @@ impl Holding {
             name,
             options,
             owner: identity.owner,
-            digest: identity.digest,
-            grant: identity.grant,
+            digest: OnceLock::new(),
+            grant: identity.grant.map_or_else(OnceLock::new, OnceLock::from),
             lost: Lost::default(),
             ended: CancellationToken::new(),
             state: Mutex::new(state),
         }
+    }
+
+    /// Digest of the owner token.
+    pub(super) fn digest(&self) -> &OwnerDigest {
+        self.digest.get_or_init(|| self.owner.digest())
+    }
+
+    /// The attempt's id.
+    pub(super) fn grant(&self) -> &GrantId {
+        self.grant.get_or_init(|| GrantId(self.digest().0.clone()))
     }
 
     /// The state. A panic of a probe while it was held leaves it consistent.
@@ -124,7 +135,7 @@ impl Holding {
             self.now_ns().saturating_sub(state.granted_at_ns),
         );
         self.context.probe.on(Signal::Lost {
-            grant: &self.grant,
+            grant: self.grant(),
             reason: reason.as_str(),
             deadline_ns: state.deadline_ns,
         });
@@ -159,18 +170,22 @@ impl Holding {
     }
 
     pub(super) fn tell_sending(&self, command: Command) {
-        self.context.probe.on(Signal::Sending {
-            command,
-            grant: &self.grant,
-            owner: &self.digest,
-        });
+        if self.context.probe.listens() {
+            self.context.probe.on(Signal::Sending {
+                command,
+                grant: self.grant(),
+                owner: self.digest(),
+            });
+        }
     }
 
     pub(super) fn tell_answer(&self, command: Command, answer: Reply) {
-        self.context.probe.on(Signal::Answered {
-            command,
-            grant: &self.grant,
-            answer,
-        });
+        if self.context.probe.listens() {
+            self.context.probe.on(Signal::Answered {
+                command,
+                grant: self.grant(),
+                answer,
+            });
+        }
     }
 }

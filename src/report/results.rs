@@ -3,8 +3,10 @@
 use super::error::ReportError;
 use super::model::Model;
 use super::{Writer, put};
+use crate::run::run_dir;
 use crate::verdict::DrillResult;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "results.json";
@@ -31,8 +33,13 @@ impl Writer for Results {
 ///
 /// # Errors
 /// When the file is missing or is not a result.
-pub fn read(run_dir: &Path) -> Result<DrillResult, ReportError> {
-    let path = run_dir.join(FILE);
-    let text = fs::read_to_string(&path).map_err(ReportError::read(&path))?;
+pub fn read(run: &Path) -> Result<DrillResult, ReportError> {
+    let path = run.join(FILE);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if run.join(run_dir::PLAN).is_file() => {
+            ReportError::NotJudged(run.to_owned())
+        }
+        _other => ReportError::read(&path)(error),
+    })?;
     serde_json::from_str(&text).map_err(|error| ReportError::malformed(&path, error))
 }

@@ -57,7 +57,7 @@ pub fn read(mut input: impl BufRead, mut take: impl FnMut(Line)) -> Result<Read,
         if text.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Line>(&text) {
+        match line(&text) {
             Ok(line) => {
                 refuse_newer(&line)?;
                 read.lines += 1;
@@ -100,6 +100,14 @@ pub fn read_history(plan: &Plan, input: impl BufRead) -> Result<(History, Read),
         });
     }
     Ok((history, told))
+}
+
+/// One line. Its text is checked once as a whole: to check each string by itself takes longer.
+fn line(text: &[u8]) -> serde_json::Result<Line> {
+    match std::str::from_utf8(text) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(text),
+    }
 }
 
 fn refuse_newer(line: &Line) -> Result<(), ReadError> {

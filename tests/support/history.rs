@@ -74,6 +74,7 @@ pub fn plan(workers: &[&str]) -> Plan {
             once: false,
             resource: "r".to_owned(),
         },
+        network: lockdrill::plan::NetworkPlan::default(),
         workers: workers
             .iter()
             .map(|name| WorkerPlan {

@@ -29,6 +29,7 @@ pub const KIND: LockKind = LockKind {
         ),
         wakes: true,
     },
+    within_one_process: true,
     flaws: &[
         Flaw::BlindRelease,
         Flaw::BlindRenew,

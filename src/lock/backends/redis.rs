@@ -39,6 +39,7 @@ pub const KIND: LockKind = LockKind {
         ),
         wakes: true,
     },
+    within_one_process: false,
     flaws: &[
         Flaw::BlindRelease,
         Flaw::BlindRenew,

@@ -54,8 +54,12 @@ impl Text {
 }
 
 fn command(verb: &str, script: &str, keys: &[&str], args: &[&str]) -> Cmd {
-    let mut command = redis::cmd(verb);
-    command.arg(script).arg(keys.len()).arg(keys).arg(args);
+    // Room for all of it at once, the number of keys in its two digits included.
+    let words = [&[verb, script], keys, args].concat();
+    let bytes: usize = words.iter().map(|word| word.len()).sum();
+    let mut command = Cmd::with_capacity(words.len() + 1, bytes + 2);
+    command.arg(verb).arg(script).arg(keys.len());
+    command.arg(keys).arg(args);
     command
 }
 
