@@ -5,7 +5,11 @@ use super::say::{secs, whose};
 use super::{Check, Finding};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+mod denied;
+
+use denied::{extended_but_denied, kept_but_denied, taken_back};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -113,57 +117,6 @@ fn subject(history: &History, operation: &Operation) -> String {
         Call::Hold => "hold",
     };
     format!("{name}'s {what} of {}", secs(operation.invoked))
-}
-
-/// It was taken back at once: by its own release.
-fn taken_back(grant: &Grant) -> bool {
-    matches!(grant.end, KeyEnd::Released { .. })
-}
-
-/// A grant that was kept although its attempt, or the `acquire` or `enter` around it, said no.
-fn kept_but_denied(history: &History) -> Option<(&Grant, &Operation)> {
-    let steps = steps_by_worker(history);
-    history.grants.iter().find_map(|grant| {
-        if taken_back(grant) || grant.doubt.is_some() {
-            return None;
-        }
-        let attempt = &history.operations[grant.attempt?];
-        if attempt.told() == Told::NotDone {
-            return Some((grant, attempt));
-        }
-        let steps = steps.get(&attempt.worker)?;
-        let upto = steps.partition_point(|step| step.invoked <= attempt.invoked);
-        let step = steps[..upto].last()?;
-        let inside = attempt.ended() <= step.ended() && step.returned.is_some();
-        (inside && step.told() == Told::NotDone).then_some((grant, *step))
-    })
-}
-
-fn steps_by_worker(history: &History) -> HashMap<usize, Vec<&Operation>> {
-    let mut steps: HashMap<usize, Vec<&Operation>> = HashMap::new();
-    for operation in &history.operations {
-        if matches!(operation.call, Call::Acquire | Call::Enter { .. }) {
-            steps.entry(operation.worker).or_default().push(operation);
-        }
-    }
-    for steps in steps.values_mut() {
-        steps.sort_by_key(|step| step.invoked);
-    }
-    steps
-}
-
-/// A renewal told as lost or failed that the server applied.
-fn extended_but_denied(history: &History) -> Option<(&Grant, u64, &Operation)> {
-    let sure = history.grants.iter().filter(|grant| grant.doubt.is_none());
-    sure.flat_map(|grant| grant.extensions.iter().map(move |one| (grant, one)))
-        .find_map(|(grant, extension)| {
-            let Author::Own(Some(index)) = extension.author else {
-                return None;
-            };
-            let operation = &history.operations[index];
-            let denied = operation.told() == Told::NotDone;
-            denied.then_some((grant, extension.seq, operation))
-        })
 }
 
 /// The first command told as done that the server does not show. One that changed what belongs to
