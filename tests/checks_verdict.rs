@@ -365,6 +365,29 @@ fn recheck_has_the_exit_codes_of_run() {
     assert_eq!(code(damaged.path()), 2);
 }
 
+/// What happened to a record after it was written is not our own defect: it is refused, with the
+/// number of the line.
+#[test]
+fn recheck_refuses_a_damaged_record_and_names_the_line() {
+    let dir = run_dir(None);
+    let path = dir.path().join("timeline.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let whole: Vec<&str> = text.lines().collect();
+    let doubled = [&whole[..6], &whole[5..]].concat();
+    let reversed: Vec<&str> = whole.iter().rev().copied().collect();
+    let foreign = [&whole[..5], &["-- cut here --"], &whole[5..]].concat();
+    let twice = [&whole[..], &whole[..]].concat();
+    let end = whole.len() + 1;
+    for (lines, number) in [(doubled, 7), (reversed, 2), (foreign, 6), (twice, end)] {
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let mut recheck = Command::cargo_bin("lockdrill").unwrap();
+        let out = recheck.arg("recheck").arg(dir.path()).assert().code(2);
+        let told = String::from_utf8(out.get_output().stderr.clone()).unwrap();
+        let named = format!("the record is damaged: line {number} ");
+        assert!(told.contains(&named), "{named}: {told}");
+    }
+}
+
 #[test]
 fn an_arm_that_was_skipped_says_so_and_one_that_vanished_counts() {
     let dir = run_dir(Some(pause_drill(true)));
