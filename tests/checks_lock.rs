@@ -816,30 +816,17 @@ fn three_commands_a_second_are_within_the_budget() {
     assert_vacuous(&busy_attempts(&[]));
 }
 
-fn final_key(h: &mut Record, at: u64, remaining_ms: Option<u64>, held: &Held) {
-    h.lab(
-        at,
-        Event::FinalKey {
-            server: SERVER.to_owned(),
-            key: KEY.to_owned(),
-            owner: Some(held.owner.clone()),
-            remaining_ms,
-            exists: true,
-        },
-    );
-}
-
 #[test]
 fn a_key_without_a_lease_or_past_it_is_left_over() {
     let mut h = Record::new();
     let a = h.acquire("a", 100);
     assert_holds(&h.judge("no_leftovers"));
     let mut fine = h.clone();
-    final_key(&mut fine, 900, Some(200), &a);
+    fine.final_key(900, Some(200), &a);
     assert_holds(&fine.judge("no_leftovers"));
     let mut eternal = h.clone();
-    final_key(&mut eternal, 900, None, &a);
+    eternal.final_key(900, None, &a);
     assert_violated(&eternal.judge("no_leftovers"), "a");
-    final_key(&mut h, 3000, Some(200), &a);
+    h.final_key(3000, Some(200), &a);
     assert_violated(&h.judge("no_leftovers"), "a");
 }

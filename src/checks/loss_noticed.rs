@@ -53,6 +53,11 @@ impl Check for LossNoticed {
         if let Some(finding) = stalled {
             return finding;
         }
+        if !known.is_empty()
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
+        }
         if noticed.is_empty() {
             return Finding::vacuous(self, "no lease ended under a holder that could be told");
         }

@@ -25,13 +25,6 @@ impl Check for OutcomeHonesty {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        if history
-            .observers
-            .values()
-            .all(|observer| observer.synced.is_empty())
-        {
-            return Finding::unknown(self, "there is no server truth: no observer was in sync");
-        }
         if let Some((grant, operation)) = kept_but_denied(history) {
             let made = format!("made {} and it was kept", whose(history, grant));
             return self.denied(history, operation, &made, grant.seq);
@@ -40,35 +33,18 @@ impl Check for OutcomeHonesty {
             let made = format!("extended {}", whose(history, grant));
             return self.denied(history, operation, &made, extension);
         }
-        let gaps = history.observers.values();
-        let gap = gaps.flat_map(|observer| &observer.gaps).next();
-        match (told_without_effect(history), gap, &history.end) {
-            (Some(_), Some(gap), _) => {
-                let why = format!("effects may be missing: {}", gap.why);
-                Finding::unknown(self, why).resting_on([gap.seq])
-            }
-            (Some(_), None, None) => {
-                Finding::unknown(self, "the record breaks off: effects may be missing")
-            }
-            (Some(operation), None, Some(_)) => {
-                let why = format!(
-                    "{} was told at {} as done, but the server shows no such effect",
-                    subject(history, operation),
-                    secs(operation.ended())
-                );
-                Finding::violated(self, why)
-                    .resting_on(operation.seqs())
-                    .witnessed_by(history, [operation.worker])
-            }
-            (None, _, _) => match unclear(history) {
-                Some(grant) => {
-                    let whose = whose(history, grant);
-                    let why = format!("it cannot be told whose request changed {whose}");
-                    Finding::unknown(self, why).resting_on([grant.seq])
-                }
-                None => self.held(history),
-            },
+        if let Some(unseen) = Finding::unseen(self, history) {
+            return unseen;
         }
+        if let Some(operation) = told_without_effect(history) {
+            return self.boasted(history, operation);
+        }
+        if let Some(grant) = unclear(history) {
+            let whose = whose(history, grant);
+            let why = format!("it cannot be told whose request changed {whose}");
+            return Finding::unknown(self, why).resting_on([grant.seq]);
+        }
+        self.held(history)
     }
 }
 
@@ -81,6 +57,20 @@ impl OutcomeHonesty {
         );
         Finding::violated(self, why)
             .resting_on(operation.seqs().into_iter().chain([effect]))
+            .witnessed_by(history, [operation.worker])
+    }
+
+    fn boasted(&self, history: &History, operation: &Operation) -> Finding {
+        if history.end.is_none() {
+            return Finding::unknown(self, "the record breaks off: effects may be missing");
+        }
+        let why = format!(
+            "{} was told at {} as done, but the server shows no such effect",
+            subject(history, operation),
+            secs(operation.ended())
+        );
+        Finding::violated(self, why)
+            .resting_on(operation.seqs())
             .witnessed_by(history, [operation.worker])
     }
 
