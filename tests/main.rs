@@ -8,6 +8,7 @@ mod checks_damaged;
 mod checks_lock;
 mod checks_oracle;
 mod checks_record;
+mod checks_unseen;
 mod checks_verdict;
 mod checks_work;
 mod cli_validate;
