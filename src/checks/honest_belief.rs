@@ -188,24 +188,18 @@ impl Knowledge {
     /// When the last request was sent that had been confirmed when this claim was answered; the
     /// claim itself does not count.
     fn sent_before(&self, index: usize, claim: &Operation) -> Option<(u64, Option<usize>)> {
-        let renewal = matches!(claim.call, Call::Renew { .. });
         let answered = claim.ended();
-        let known = self.confirmed.partition_point(|(at, _, operation)| {
-            if renewal {
-                *at < answered && *operation != index
-            } else {
-                *at <= answered
-            }
-        });
-        if let Some(last) = known.checked_sub(1) {
-            let (sent, operation) = self.best[last];
-            return Some((sent, Some(operation)));
+        let known = self.confirmed.partition_point(|(at, _, _)| *at <= answered);
+        // Those answered in the same instant stand at the end, the claim perhaps among them.
+        let itself = |one: &(u64, u64, usize)| one.2 == index;
+        let before = self.confirmed[..known].iter().rposition(itself);
+        let after = &self.confirmed[before.map_or(known, |place| place + 1)..known];
+        let others = after.iter().map(|(_, sent, operation)| (*sent, *operation));
+        let earlier = before.unwrap_or(known).checked_sub(1);
+        let latest = others.chain(earlier.map(|last| self.best[last])).max();
+        match latest {
+            Some((sent, operation)) => Some((sent, Some(operation))),
+            None => self.open.or(self.entered).map(|sent| (sent, None)),
         }
-        self.open.or(self.entered).map(|sent| (sent, None))
-    }
-
-    /// The lease that was granted, milliseconds.
-    pub(super) fn lease_ms(&self) -> Option<u64> {
-        self.lease_ms
     }
 }

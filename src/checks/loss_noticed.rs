@@ -124,7 +124,6 @@ fn owed(
     let knowledge = known.get(id)?;
     let ended = grant.lease_ends.latest;
     let sent = knowledge.sent_by(ended)?;
-    let lease_ms = knowledge.lease_ms().unwrap_or(grant.lease_ms);
     let lives = &history.workers.get(worker)?.lives;
     let life = lives
         .iter()
@@ -136,7 +135,7 @@ fn owed(
     let until = gone.min(given_back).min(history.last_at);
     (ended < until).then_some(Owed {
         worker,
-        deadline: sent.saturating_add(ms(lease_ms)),
+        deadline: sent.saturating_add(ms(grant.lease_ms)),
         until,
     })
 }
