@@ -304,6 +304,22 @@ fn a_stall_excuses_only_what_it_covers() {
     assert_violated(&h.judge("loss_noticed"), "b");
 }
 
+/// Told Lost, and the lock given back a moment later: both by the worker's own clock.
+#[test]
+fn lost_just_before_its_own_release_is_false_all_the_same() {
+    let told = |release: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        h.lost(&a, 380, 1099);
+        let op = h.send_release(&a, release);
+        h.delete(390);
+        h.ret("a", op, 391, Told::Ok, Answer::Released);
+        h.judge("no_false_loss")
+    };
+    assert_violated(&told(381), "a");
+    assert_holds(&told(380));
+}
+
 #[test]
 fn lost_within_epsilon_of_the_cause_is_true_to_the_nanosecond() {
     let told = |ns_before: u64| {
@@ -437,4 +453,236 @@ fn one_of_two_trespassers_may_have_lied() {
     };
     assert_unknown(&renewed(true), "whose request changed c's grant");
     assert_holds(&renewed(false));
+}
+
+/// One key is deleted while two strangers are told that they released it.
+#[test]
+fn one_of_two_strangers_may_have_lied_about_a_deletion() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.delete(1101);
+    let b = h.acquire("b", 1110);
+    h.delete(2112);
+    h.acquire("c", 2120);
+    let first = h.send_release(&a, 2299);
+    let second = h.send_release(&b, 2299);
+    h.delete(2300);
+    h.ret("a", first, 2301, Told::Ok, Answer::Released);
+    h.ret("b", second, 2301, Told::Ok, Answer::Released);
+    assert_unknown(
+        &h.judge("outcome_honesty"),
+        "whose request changed c's grant",
+    );
+}
+
+#[test]
+fn a_refusal_is_a_lie_while_the_lease_lasts_to_the_nanosecond() {
+    let told = |ns_after: u64| {
+        let mut h = Record::new();
+        let (mut a, op) = h.attempt("a", 99);
+        h.grant(&mut a, 100);
+        // The lease lasts until 1100 at least, less the microsecond to which the clock was read.
+        h.ret("a", op, 1098, Told::Ok, Answer::Busy);
+        later(&mut h, ns_after);
+        h.judge("outcome_honesty")
+    };
+    let edge = 2_000_000 - 999 - EPSILON_NS;
+    assert_holds(&told(edge));
+    assert_violated(&told(edge - 1), "a");
+}
+
+// ---- single_holder ----
+
+#[test]
+fn an_overlap_is_certain_to_the_nanosecond() {
+    let overlap = |ns_after: u64| {
+        let mut h = Record::new();
+        h.acquire("a", 100); // until 1100, less a microsecond
+        let (mut b, op) = h.attempt("b", 1098);
+        h.grant(&mut b, 1098);
+        later(&mut h, ns_after);
+        h.told_granted(&b, op, 1105);
+        h.judge("single_holder").outcome
+    };
+    let edge = 2_000_000 - 999 - EPSILON_NS;
+    assert_ne!(overlap(edge), checks::Outcome::Violated);
+    assert_eq!(overlap(edge - 1), checks::Outcome::Violated);
+}
+
+/// b's lease may have been extended to 2200 by its own renewal, or by a's; c is granted at 2196.
+#[test]
+fn an_overlap_is_possible_to_the_nanosecond() {
+    let overlap = |ns_after: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        h.delete(1102);
+        let b = h.acquire("b", 1105);
+        let late = h.send_renewal(&a, 1199);
+        h.renew(&b, 1200);
+        h.ret("a", late, 1202, Told::Ok, Answer::Renewed);
+        h.delete(2195);
+        let (mut c, op) = h.attempt("c", 2196);
+        later(&mut h, ns_after);
+        h.grant(&mut c, 2196);
+        later(&mut h, 1_000_000);
+        h.told_granted(&c, op, 2198);
+        h.judge("single_holder")
+    };
+    // The lease may last until 2201, and two bounds are each up to two ε wide.
+    let edge = 5_000_000 - 4 * EPSILON_NS;
+    assert_holds(&overlap(edge));
+    assert_unknown(
+        &overlap(edge - 1),
+        "b's grant (fencing token 2) may have been in force",
+    );
+}
+
+/// The grant before the one in doubt has long ended; the doubt is about the later one.
+#[test]
+fn the_grant_that_may_last_longest_is_the_one_in_doubt() {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.delete(1102);
+    h.acquire("b", 1200);
+    h.goes_blind(1300);
+    h.sees_again(1400);
+    h.acquire("c", 1600);
+    assert_unknown(
+        &h.judge("single_holder"),
+        "b's grant (fencing token 2) may have been",
+    );
+}
+
+// ---- owner_only ----
+
+/// a's release is sent as b's lease ends: nobody else held the key, and nothing was put to the test.
+#[test]
+fn a_release_as_the_others_lease_ends_tests_nothing() {
+    let sent = |ns_before: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        h.delete(1101);
+        h.acquire("b", 1110); // until 2110, less a microsecond
+        let op = h.send_release(&a, 2110);
+        h.lines.last_mut().unwrap().at -= ns_before;
+        h.ret("a", op, 2112, Told::Ok, Answer::AlreadyLost);
+        h.judge("owner_only")
+    };
+    assert_vacuous(&sent(999));
+    assert_holds(&sent(1000));
+}
+
+// ---- recovers ----
+
+/// a dies at 500; b waits in vain until the record ends.
+fn in_vain(end: u64, ns_after: u64) -> Record {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.enter("b", 200);
+    h.died("a", 500);
+    let text = "the end".to_owned();
+    h.lab(end, Event::Note { text });
+    later(&mut h, ns_after);
+    h.ends(600, "complete");
+    h
+}
+
+#[test]
+fn a_lock_is_owed_to_the_nanosecond() {
+    assert_holds(&in_vain(2000, EPSILON_NS).judge("recovers"));
+    assert_violated(&in_vain(2000, EPSILON_NS + 1).judge("recovers"), "b");
+}
+
+#[test]
+fn the_stalls_that_leave_it_open_are_named_and_no_other() {
+    let mut h = in_vain(2500, 0);
+    h.stalled(300, 500); // before anything was owed
+    let before = h.lines.len() as u64 - 1;
+    h.stalled(700, 1300);
+    let finding = h.judge("recovers");
+    assert_unknown(&finding, "stalled for 0.60 s");
+    assert!(finding.events.contains(&(before + 1)), "{finding:?}");
+    assert!(!finding.events.contains(&before), "{finding:?}");
+}
+
+// ---- retry_budget ----
+
+#[test]
+fn a_wait_counts_from_its_own_instant_and_is_told_with_its_numbers() {
+    let mut h = Record::new();
+    h.enter("b", 10);
+    for at in [10, 20, 30, 500] {
+        let (_, op) = h.attempt("b", at);
+        h.ret("b", op, at + 1, Told::Ok, Answer::Busy);
+    }
+    let finding = h.judge("retry_budget");
+    assert_violated(&finding, "b");
+    let told = "b sent 4 commands within 0.49 s from 0.010 s, while it waited";
+    assert_eq!(finding.why, told);
+    // What a stall of 410 ms leaves of nine tenths of a second is just what passed.
+    h.stalled(50, 460);
+    assert_unknown(&h.judge("retry_budget"), told);
+}
+
+// ---- stops_after_loss ----
+
+#[test]
+fn a_step_is_begun_after_the_loss_to_the_nanosecond() {
+    let begun = |ns_after: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        h.lost(&a, 1095, 1090);
+        let id = h.write_id("a");
+        h.ask_write(&a, 1095, &id, None);
+        later(&mut h, ns_after);
+        h.judge("stops_after_loss")
+    };
+    assert_holds(&begun(EPSILON_NS));
+    assert_violated(&begun(EPSILON_NS + 1), "a");
+}
+
+/// Lines arrive in any order; the earlier news counts.
+#[test]
+fn the_first_news_of_a_loss_counts() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.lost(&a, 1300, 1090);
+    h.lost(&a, 1095, 1090);
+    h.write(&a, 1200, false);
+    assert_violated(&h.judge("stops_after_loss"), "a");
+}
+
+// ---- rightful_served ----
+
+/// a, alone, is granted at 100; its write is refused so many nanoseconds after a millisecond.
+fn refused(at: u64, ns_after: u64) -> checks::Finding {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.write(&a, at, false);
+    for line in &mut h.lines {
+        if let Event::StoreAttempt { applied, .. } = &mut line.event {
+            *applied += ns_after;
+        }
+    }
+    h.judge("rightful_served")
+}
+
+#[test]
+fn a_holder_is_wronged_within_its_lease_to_the_nanosecond() {
+    assert_vacuous(&refused(100, EPSILON_NS));
+    assert_violated(&refused(100, EPSILON_NS + 1), "a");
+    let edge = 2_000_000 - 999 - EPSILON_NS; // the lease lasts until 1100, less a microsecond
+    assert_vacuous(&refused(1098, edge));
+    assert_violated(&refused(1098, edge - 1), "a");
+}
+
+/// In `once` mode a write that was refused is not the one that was served.
+#[test]
+fn a_refused_write_is_not_the_one_that_once_mode_allows() {
+    let mut h = Record::new();
+    h.plan.store.once = true;
+    let a = h.acquire("a", 100);
+    h.write(&a, 101, false); // too near to the grant to be called a wrong
+    h.write(&a, 300, false);
+    assert_violated(&h.judge("rightful_served"), "a");
 }

@@ -98,15 +98,17 @@ fn margin(history: &History, grant: &Grant) -> u64 {
         .saturating_add(history.epsilon_ns)
 }
 
-/// When the server certainly held the key for this grant, ε taken off its end.
+/// When the server certainly held the key for this grant. Its own release is by the clock of the
+/// one who was told; of what only the server's times tell, ε is taken off.
 fn held_until(history: &History, grant: &Grant) -> Option<Span> {
     let taken = match &grant.end {
         KeyEnd::Taken { at, .. } => at.earliest,
         KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => NEVER,
     };
     let span = grant.definite?;
-    let until = span.to.min(taken).saturating_sub(history.epsilon_ns);
-    Span::new(span.from, until)
+    let ended = taken.min(grant.lease_ends.earliest);
+    let ended = ended.saturating_sub(history.epsilon_ns);
+    Span::new(span.from, span.to.min(ended))
 }
 
 /// When the key of a grant had been taken from it at the latest; 0 = it never was.

@@ -254,7 +254,7 @@ fn unnoticed(world: &World) -> bool {
         if grant.released.is_some() {
             return false;
         }
-        let Some(sent) = sent_by(world, grant, grant.lease_end) else {
+        let Some(sent) = sent_by(world, grant, grant.lease_end + EPSILON) else {
             return false; // It never knew that it held.
         };
         let death = world.deaths.iter().filter(|(w, _)| *w == grant.worker);
