@@ -113,12 +113,14 @@ fn what_is_confirmed_in_the_same_instant_is_known() {
 
 #[test]
 fn an_answer_that_leaves_it_open_is_no_ground_for_belief() {
-    let mut h = Record::new();
-    let a = h.acquire("a", 100);
-    let op = h.send_renewal(&a, 600);
-    h.ret("a", op, 602, Told::Info, Answer::Renewed);
-    h.check(&a, 1300, true);
-    assert_violated(&h.judge("honest_belief"), "a");
+    for outcome in [Told::Info, Told::Fail] {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        let op = h.send_renewal(&a, 600);
+        h.ret("a", op, 602, outcome, Answer::Renewed);
+        h.check(&a, 1300, true);
+        assert_violated(&h.judge("honest_belief"), "a");
+    }
 }
 
 /// A lock that records no attempts: all that is known is when `enter` said that it was granted.
@@ -210,6 +212,22 @@ fn a_grant_does_not_precede_itself() {
         ("a", 8, 120, 130),
         ("a", 7, 140, 150),
     ]));
+}
+
+/// Whatever else was answered since, the highest token that was told counts.
+#[test]
+fn the_highest_token_is_not_forgotten() {
+    // By the same attempt, told a higher one when it was resent.
+    let resent = [("a", 7, 100, 110), ("a", 9, 120, 130), ("b", 8, 140, 150)];
+    assert_violated(&told_tokens(&resent), "b");
+    // Before two lower ones that were under way beside it.
+    let beside = [
+        ("a", 9, 100, 200),
+        ("b", 5, 100, 210),
+        ("c", 4, 100, 220),
+        ("d", 7, 300, 310),
+    ];
+    assert_violated(&told_tokens(&beside), "d");
 }
 
 #[test]

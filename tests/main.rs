@@ -17,6 +17,7 @@ mod experiment_files;
 mod experiment_plans;
 mod experiment_property;
 mod experiment_refusals;
+mod faked_looks;
 mod lock_conformance;
 mod lock_flaws;
 mod lock_handle;

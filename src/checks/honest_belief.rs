@@ -41,11 +41,9 @@ impl Check for HonestBelief {
     fn judge(&self, history: &History) -> Finding {
         let knowledge = knowledge(history);
         let mut claims = 0;
-        let mut asked = 0;
+        let mut asked = false;
         for (index, operation) in history.operations.iter().enumerate() {
-            if matches!(operation.call, Call::Check { .. } | Call::Renew { .. }) {
-                asked += 1;
-            }
+            asked |= matches!(operation.call, Call::Check { .. } | Call::Renew { .. });
             let Some(grant) = claimed(operation) else {
                 continue;
             };
@@ -62,7 +60,7 @@ impl Check for HonestBelief {
                 return self.late(history, operation, (deadline, basis));
             }
         }
-        if asked == 0 {
+        if !asked {
             return Finding::vacuous(
                 self,
                 "nobody was asked whether it holds, and nobody renewed",
