@@ -137,7 +137,7 @@ impl Book {
                 ("unknown", tally.unknown, 0),
             ];
             for (what, often, enough) in seen {
-                let never = NEVER.iter().any(|(n, w, _)| (n, &what) == (&name, w));
+                let never = NEVER.iter().any(|(n, w, _)| (*n, *w) == (*name, what));
                 let told = format!("{name} was {what} {often} times: {tally:?}");
                 assert!(if never { often == 0 } else { often > enough }, "{told}");
             }

@@ -325,6 +325,16 @@ fn a_worker_that_did_not_stand_at_the_point_is_seen() {
     lacks(&h, "did not stand at a.write.2.armed");
 }
 
+/// A process that is known of from the very instant of the onset on is the one that was stopped.
+#[test]
+fn a_worker_known_since_the_onset_is_not_replaced() {
+    let h = moved(
+        500,
+        |event| matches!(event, Event::WorkerStarted { worker, .. } if worker == "a"),
+    );
+    assert_holds(&h.judge("evidence"));
+}
+
 #[test]
 fn a_replaced_worker_is_another_process() {
     let mut h = drill();

@@ -190,7 +190,11 @@ impl Knowledge {
         let known = self.confirmed.partition_point(|(at, _, _)| *at <= answered);
         // Those answered in the same instant stand at the end, the claim perhaps among them.
         let itself = |one: &(u64, u64, usize)| one.2 == index;
-        let before = self.confirmed[..known].iter().rposition(itself);
+        let mut renewals = self.confirmed[..known].iter();
+        let before = match &claim.call {
+            Call::Renew { .. } => renewals.rposition(itself),
+            _no_confirmation => None,
+        };
         let after = &self.confirmed[before.map_or(known, |place| place + 1)..known];
         let others = after.iter().map(|(_, sent, operation)| (*sent, *operation));
         let earlier = before.unwrap_or(known).checked_sub(1);
