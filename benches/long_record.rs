@@ -59,6 +59,7 @@ fn plan() -> Plan {
             renew_ms: Some(500),
             flaw: None,
             key: KEY.to_owned(),
+            persist: lockdrill::plan::Persist::None,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
@@ -67,6 +68,7 @@ fn plan() -> Plan {
             once: false,
             resource: KEY.to_owned(),
         },
+        network: lockdrill::plan::NetworkPlan::default(),
         workers: WORKERS.map(worker).into(),
         faults: Vec::new(),
         evidence: Vec::new(),

@@ -140,6 +140,7 @@ fn a_late_write_in_legal_order_is_told_beside_it() {
         "{}",
         finding.why
     );
+    assert_eq!(protected(&h), Protection::Kept, "nothing was refused");
 }
 
 #[test]

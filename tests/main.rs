@@ -5,9 +5,11 @@
 mod support;
 
 mod checks_damaged;
+mod checks_edges;
 mod checks_lock;
 mod checks_oracle;
 mod checks_record;
+mod checks_unseen;
 mod checks_verdict;
 mod checks_work;
 mod cli_validate;
@@ -17,6 +19,7 @@ mod experiment_files;
 mod experiment_plans;
 mod experiment_property;
 mod experiment_refusals;
+mod faked_looks;
 mod lock_conformance;
 mod lock_flaws;
 mod lock_handle;

@@ -49,11 +49,9 @@ impl Check for HonestBelief {
     fn judge(&self, history: &History) -> Finding {
         let knowledge = knowledge(history, |_| true);
         let mut claims = 0;
-        let mut asked = 0;
+        let mut asked = false;
         for (index, operation) in history.operations.iter().enumerate() {
-            if matches!(operation.call, Call::Check { .. } | Call::Renew { .. }) {
-                asked += 1;
-            }
+            asked |= matches!(operation.call, Call::Check { .. } | Call::Renew { .. });
             let Some(grant) = claimed(operation) else {
                 continue;
             };
@@ -70,7 +68,7 @@ impl Check for HonestBelief {
                 return self.late(history, operation, (deadline, basis));
             }
         }
-        if asked == 0 {
+        if !asked {
             return Finding::vacuous(
                 self,
                 "nobody was asked whether it holds, and nobody renewed",
@@ -202,24 +200,26 @@ impl Knowledge {
     /// When the last request was sent that had been confirmed when this claim was answered; the
     /// claim itself does not count.
     fn sent_before(&self, index: usize, claim: &Operation) -> Option<(u64, Option<usize>)> {
-        let renewal = matches!(claim.call, Call::Renew { .. });
         let answered = claim.ended();
-        let known = self.confirmed.partition_point(|one| {
-            if renewal {
-                one.answered < answered && one.operation != index
-            } else {
-                one.answered <= answered
-            }
-        });
-        if let Some(last) = known.checked_sub(1) {
-            let (sent, operation) = self.confirmed[last].best;
-            return Some((sent, Some(operation)));
+        let known = self
+            .confirmed
+            .partition_point(|one| one.answered <= answered);
+        // Those answered in the same instant stand at the end, the claim perhaps among them.
+        let itself = |one: &Confirmed| one.operation == index;
+        let mut renewals = self.confirmed[..known].iter();
+        let before = match &claim.call {
+            Call::Renew { .. } => renewals.rposition(itself),
+            _no_confirmation => None,
+        };
+        let after = &self.confirmed[before.map_or(known, |place| place + 1)..known];
+        let others = after.iter().map(|one| (one.sent, one.operation));
+        let earlier = before.unwrap_or(known).checked_sub(1);
+        let latest = others
+            .chain(earlier.map(|last| self.confirmed[last].best))
+            .max();
+        match latest {
+            Some((sent, operation)) => Some((sent, Some(operation))),
+            None => self.open.or(self.entered).map(|sent| (sent, None)),
         }
-        self.open.or(self.entered).map(|sent| (sent, None))
-    }
-
-    /// The lease that was granted, milliseconds.
-    pub(super) fn lease_ms(&self) -> Option<u64> {
-        self.lease_ms
     }
 }

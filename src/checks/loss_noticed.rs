@@ -60,6 +60,11 @@ impl Check for LossNoticed {
         if let Some(finding) = stalled {
             return finding;
         }
+        if !known.is_empty()
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
+        }
         if noticed.is_empty() {
             return Finding::vacuous(self, "no lease ended under a holder that could be told");
         }
@@ -133,7 +138,6 @@ fn owed(
     let knowledge = known.get(id)?;
     let ended = grant.lease_ends.latest;
     let sent = knowledge.sent_by(ended)?;
-    let lease_ms = knowledge.lease_ms().unwrap_or(grant.lease_ms);
     let lives = &history.workers.get(worker)?.lives;
     let life = lives
         .iter()
@@ -145,7 +149,7 @@ fn owed(
     let until = gone.min(given_back).min(history.last_at);
     (ended < until).then_some(Owed {
         worker,
-        deadline: sent.saturating_add(ms(lease_ms)),
+        deadline: sent.saturating_add(ms(grant.lease_ms)),
         until,
     })
 }

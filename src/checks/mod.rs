@@ -173,6 +173,21 @@ impl Finding {
         Finding::new(check, Outcome::Unknown, why)
     }
 
+    /// The record cannot tell, since the server's effects are not all on it; none if they are.
+    pub fn unseen(check: &dyn Check, history: &History) -> Option<Finding> {
+        let observers = || history.observers.values();
+        if observers().all(|observer| observer.synced.is_empty()) {
+            let why = "there is no server truth: no observer was in sync";
+            return Some(Finding::unknown(check, why));
+        }
+        let gap = observers().flat_map(|observer| &observer.gaps).next()?;
+        let why = format!(
+            "effects may be missing: the observer lost its place ({})",
+            gap.why
+        );
+        Some(Finding::unknown(check, why).resting_on([gap.seq]))
+    }
+
     /// The lines that it rests on; sorted, each once.
     #[must_use]
     pub fn resting_on(mut self, events: impl IntoIterator<Item = u64>) -> Finding {

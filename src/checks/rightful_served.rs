@@ -26,6 +26,7 @@ impl Check for RightfulServed {
     fn judge(&self, history: &History) -> Finding {
         let crowd = Crowd::new(history);
         let mut served = 0_usize;
+        let mut refused = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
             let Some(id) = &write.grant else {
@@ -35,6 +36,7 @@ impl Check for RightfulServed {
                 AttemptKind::Write if write.accepted => wrote.insert(id),
                 AttemptKind::Write | AttemptKind::Seal => !wrote.contains(id),
             };
+            refused += usize::from(!write.accepted);
             let Some(grant) = history.grant_of(id) else {
                 continue;
             };
@@ -44,8 +46,14 @@ impl Check for RightfulServed {
             if write.accepted {
                 served += 1;
             } else if !history.plan.store.once || first {
-                return self.violated(history, grant, write);
+                return Finding::unseen(self, history)
+                    .unwrap_or_else(|| self.violated(history, grant, write));
             }
+        }
+        if refused > 0
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
         }
         if served == 0 {
             return Finding::vacuous(
