@@ -1,6 +1,6 @@
 //! `lockdrill run`: from names to verdicts and reports.
 
-use super::told::told;
+use super::told::{told, unjudged};
 use super::validate::colour_on_stderr;
 use crate::env::isolation::{Choice, Mode};
 use crate::env::sweep;
@@ -11,8 +11,10 @@ use crate::run::conductor::{self, Drill, Executed, Request};
 use crate::run::console::Console;
 use crate::run::preflight;
 use crate::say;
-use crate::verdict::{self, DrillResult, NotRun, RunDirError, Summary};
-use std::path::{Path, PathBuf};
+use crate::verdict::{self, DrillResult, NotRun, Summary};
+use std::path::PathBuf;
+
+mod again;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -124,37 +126,8 @@ fn sweep_dead(console: &Console) {
     }
 }
 
-/// The command that runs one drill of these again, from what was understood and from nothing else
-/// that stood on the command line.
-fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
-    let given = args.drills.iter();
-    let named = given.filter(|name| {
-        Path::new(name)
-            .file_stem()
-            .is_some_and(|stem| stem == drill)
-    });
-    let name = named.last().map_or(drill, String::as_str);
-    let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
-    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
-    option("--seed", &seed.to_string());
-    if let Some(lock) = &args.lock {
-        option("--lock", lock);
-    }
-    if let Some(store) = &args.store {
-        option("--store", store);
-    }
-    for set in &args.set {
-        option("--set", set);
-    }
-    option("--isolation", mode.word());
-    if args.no_controls {
-        words.push("--no-controls".to_owned());
-    }
-    words
-}
-
 fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
-    let again = again(args, mode, &experiment.name, experiment.main.seed);
+    let again = again::again(args, mode, &experiment.name, experiment.main.seed);
     let mut not_run: Vec<(String, NotRun)> = experiment
         .not_applicable
         .into_iter()
@@ -233,22 +206,6 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
-}
-
-/// Why a run that has ended cannot be judged, and whose doing that is. We wrote its files; if they
-/// are not there any more, somebody took them away.
-fn unjudged(dir: &Path, error: &RunDirError) -> (String, Exit) {
-    match error {
-        RunDirError::NotARun(_) | RunDirError::Io { .. } => {
-            let dir = dir.display();
-            let what = format!(
-                "the run directory {dir} was deleted or moved while the drill ran ({error}); \
-                 what it recorded is lost: run it again"
-            );
-            (what, Exit::Environment)
-        }
-        RunDirError::Plan { .. } | RunDirError::Timeline { .. } => (error.to_string(), Exit::Bug),
-    }
 }
 
 /// Writes the report of one execution; what could not be written is told.

@@ -116,7 +116,7 @@ impl LockHandle {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(EnterError::Cancelled),
-            () = self.holding.ended.cancelled() => Err(self.ended_as()),
+            () = self.holding.ended.token().cancelled() => Err(self.ended_as()),
             entered = self.settle(Instant::now() + deadline) => entered,
         }
     }
@@ -181,7 +181,7 @@ impl LockHandle {
 
     /// The loss of this grant, to wait for or to select against.
     pub fn lost(&self) -> Lost {
-        self.holding.lost.clone()
+        self.holding.lost().clone()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::lock::lost::{Lost, LostReason};
 use crate::lock::manager::Context;
 use crate::lock::metrics;
 use crate::lock::options::LockOptions;
+use crate::lock::over::Over;
 use crate::lock::probe::{Command, Reply, Signal};
 use crate::lock::service::{Ask, LockName};
 use crate::lock::source::Identity;
@@ -16,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -57,9 +57,10 @@ pub(super) struct Holding {
     /// Made when somebody asks: most locks are taken and given back without.
     digest: OnceLock<OwnerDigest>,
     grant: OnceLock<GrantId>,
-    pub(super) lost: Lost,
-    /// Cancelled by loss, release and drop: ends a renewal or an `enter` on its way.
-    pub(super) ended: CancellationToken,
+    /// Made when somebody asks.
+    lost: OnceLock<Lost>,
+    /// Told by loss, release and drop: ends a renewal or an `enter` on its way.
+    pub(super) ended: Over,
     state: Mutex<State>,
 }
 
@@ -89,8 +90,8 @@ impl Holding {
             owner: identity.owner,
             digest: OnceLock::new(),
             grant: identity.grant.map_or_else(OnceLock::new, OnceLock::from),
-            lost: Lost::default(),
-            ended: CancellationToken::new(),
+            lost: OnceLock::new(),
+            ended: Over::default(),
             state: Mutex::new(state),
         }
     }
@@ -103,6 +104,11 @@ impl Holding {
     /// The attempt's id.
     pub(super) fn grant(&self) -> &GrantId {
         self.grant.get_or_init(|| GrantId(self.digest().0.clone()))
+    }
+
+    /// The loss of this grant, told or not.
+    pub(super) fn lost(&self) -> &Lost {
+        self.lost.get_or_init(Lost::default)
     }
 
     /// The state. A panic of a probe while it was held leaves it consistent.
@@ -122,7 +128,12 @@ impl Holding {
     }
 
     pub(super) fn expire(&self, state: &mut State) {
-        if state.phase == Phase::Held && self.now_ns() >= state.deadline_ns {
+        self.expire_at(self.now_ns(), state);
+    }
+
+    /// Says Lost if the deadline had passed at a time that was read a moment ago.
+    pub(super) fn expire_at(&self, now_ns: u64, state: &mut State) {
+        if state.phase == Phase::Held && now_ns >= state.deadline_ns {
             self.lose(state, LostReason::Deadline);
         }
     }
@@ -139,13 +150,13 @@ impl Holding {
             reason: reason.as_str(),
             deadline_ns: state.deadline_ns,
         });
-        self.lost.tell(reason);
+        self.lost().tell(reason);
         self.end(state);
     }
 
     /// Nothing is renewed or timed any more.
     pub(super) fn end(&self, state: &State) {
-        self.ended.cancel();
+        self.ended.tell();
         self.context.keeper.forget(self, state.due_ns);
     }
 

@@ -66,7 +66,7 @@ impl Keeper {
     pub(super) fn schedule(self: &Arc<Self>, holding: &Arc<Holding>) {
         let mut state = holding.state();
         self.forget(holding, state.due_ns);
-        if state.phase != Phase::Held || holding.ended.is_cancelled() {
+        if state.phase != Phase::Held || holding.ended.is_told() {
             return;
         }
         let renewal_ns = state.next_renewal_ns.unwrap_or(u64::MAX);
@@ -202,7 +202,7 @@ fn look_after(keeper: &Arc<Keeper>, holding: &Arc<Holding>) {
 async fn renew(keeper: Arc<Keeper>, holding: Arc<Holding>) {
     let renewal = tokio::select! {
         biased;
-        () = holding.ended.cancelled() => return,
+        () = holding.ended.token().cancelled() => return,
         renewal = holding.renew(Command::AutoRenew) => renewal,
     };
     let Some(interval) = holding.options.renewal_interval() else {

@@ -7,6 +7,7 @@
 
 use super::grant::Author;
 use super::operation::{Operation, Told};
+use super::several::Several;
 use super::time::Bounds;
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::{Answer, Call};
@@ -39,29 +40,6 @@ struct Flight {
     invoked: u64,
     ended: u64,
     operation: usize,
-}
-
-/// Operations of one name, by invoke: nearly always one.
-#[derive(Debug, Clone)]
-enum Several {
-    One(usize),
-    More(Vec<usize>),
-}
-
-impl Several {
-    fn add(&mut self, operation: usize) {
-        match self {
-            Several::One(first) => *self = Several::More(vec![*first, operation]),
-            Several::More(all) => all.push(operation),
-        }
-    }
-
-    fn all(&self) -> &[usize] {
-        match self {
-            Several::One(one) => std::slice::from_ref(one),
-            Several::More(all) => all,
-        }
-    }
 }
 
 impl<'a> Index<'a> {

@@ -22,6 +22,7 @@ pub mod grant;
 pub mod operation;
 pub mod seen;
 mod sequence;
+mod several;
 pub mod time;
 
 pub use actors::{

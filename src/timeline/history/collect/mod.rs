@@ -45,7 +45,6 @@ pub struct Collector<'a> {
     open: HashMap<(usize, u64), usize>,
     /// Returns whose invoke has not come.
     orphans: HashMap<(usize, u64), Returned>,
-    /// By server.
     effects: BTreeMap<String, Vec<RawEffect>>,
     samples: BTreeMap<String, Vec<Sample>>,
     /// `seq` of each observer gap → lab time of the line.
@@ -90,8 +89,7 @@ impl<'a> Collector<'a> {
         self.sort(&stamp, event);
     }
 
-    /// To its subject. The commonest lines first, and unpacked here: they are most of a long
-    /// record, and each handing on copies the whole event.
+    /// To its subject. The commonest are unpacked here: each handing on copies the whole event.
     fn sort(&mut self, stamp: &Stamp, event: Event) {
         match event {
             Event::Invoke { op, step, call } => {

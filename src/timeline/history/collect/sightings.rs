@@ -156,21 +156,13 @@ impl Collector<'_> {
                 pos,
                 key,
                 change,
-            } => {
-                let effect = RawEffect {
-                    seq,
-                    at,
-                    pos,
-                    key,
-                    change,
-                };
-                match self.effects.get_mut(&server) {
-                    Some(effects) => effects.push(effect),
-                    None => {
-                        self.effects.insert(server, vec![effect]);
-                    }
-                }
-            }
+            } => self.effects_of(server).push(RawEffect {
+                seq,
+                at,
+                pos,
+                key,
+                change,
+            }),
             Event::ClockSample {
                 server,
                 before,
@@ -199,6 +191,10 @@ impl Collector<'_> {
             }),
             _other => {}
         }
+    }
+
+    fn effects_of(&mut self, server: String) -> &mut Vec<RawEffect> {
+        self.effects.entry(server).or_default()
     }
 
     fn observer(&mut self, server: String) -> &mut Observer {
