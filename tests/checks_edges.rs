@@ -247,6 +247,24 @@ fn just_before_is_not_before_to_the_nanosecond() {
     assert_violated(&asked(EPSILON_NS + 1), "b");
 }
 
+/// Nobody was answered: the server's own order tells.
+#[test]
+fn tokens_fall_by_the_server_though_nobody_was_told() {
+    let unanswered = |first: u64, second: u64| {
+        let mut h = Record::new();
+        for (worker, at, fencing) in [("a", 100, first), ("b", 1200, second)] {
+            let (mut held, _) = h.attempt(worker, at - 1);
+            held.fencing = Some(FencingToken(fencing));
+            h.set(&held, at);
+            h.delete(at + 1001);
+        }
+        h.judge("fencing_rises")
+    };
+    assert_holds(&unanswered(7, 8));
+    assert_violated(&unanswered(7, 7), "b");
+    assert_violated(&unanswered(7, 6), "b");
+}
+
 /// The server sets the key of one attempt twice under its token: that is one grant.
 #[test]
 fn a_key_set_again_for_the_same_attempt_is_no_second_grant() {
@@ -291,6 +309,17 @@ fn one_who_dies_as_the_lease_ends_is_owed_no_news() {
     };
     assert_vacuous(&died(1701)); // the server rounds to milliseconds: the lease may last until 1701
     assert_violated(&died(1702), "a");
+}
+
+/// It gave the lock back in time, though there was nothing left to give.
+#[test]
+fn one_who_tried_to_give_the_lock_back_is_owed_no_news() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.effect(300, Change::Flushed);
+    h.release_in_vain(&a, 400);
+    h.ends(4000, "complete");
+    assert_vacuous(&h.judge("loss_noticed"));
 }
 
 #[test]

@@ -417,6 +417,17 @@ fn preconditions_are_judged_by_the_server_and_the_store() {
 }
 
 #[test]
+fn a_lease_that_ends_after_the_heal_did_not_end_in_time() {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.fault("nap", "pause", "a", (150, 900));
+    h.delete(1101);
+    let (worker, fault) = ("a".to_owned(), "nap".to_owned());
+    h.plan.evidence = vec![Evidence::LeaseEnded { worker, fault }];
+    lacks(&h, "it is not shown that a lease ended");
+}
+
+#[test]
 fn a_lease_that_was_given_back_did_not_end() {
     let mut h = Record::new();
     let a = h.acquire("a", 100);
@@ -458,6 +469,41 @@ fn an_observer_that_came_late_proves_nothing() {
 #[test]
 fn a_plan_without_faults_has_nothing_to_show() {
     assert_vacuous(&Record::new().judge("evidence"));
+    // A precondition alone is something.
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    let early = h.write(&a, 200, true);
+    let late = h.write(&a, 300, true);
+    h.plan.evidence = vec![Evidence::ReachedAfter { late, early }];
+    assert_holds(&h.judge("evidence"));
+}
+
+#[test]
+fn a_fault_must_hit_the_worker_that_it_names() {
+    let aimed = |worker: &str| {
+        let mut h = drill();
+        h.plan.faults[0].target = lockdrill::plan::Target::Worker(worker.to_owned());
+        h
+    };
+    assert_holds(&aimed("a").judge("evidence"));
+    lacks(&aimed("b"), "nap did not hit b");
+}
+
+/// A fault whose trigger is no point of the one whom it hits finds it wherever it is.
+#[test]
+fn a_fault_that_awaits_no_point_of_its_target_finds_it_anywhere() {
+    for when in ["a.acquired", "b.write.1.armed"] {
+        let mut h = drill();
+        h.plan.faults[0].when = when.to_owned();
+        without(&mut h, |event| {
+            is_look(event, "go")
+                || matches!(
+                    event,
+                    Event::Go { .. } | Event::Point { .. } | Event::Resumed { .. }
+                )
+        });
+        assert_holds(&h.judge("evidence"));
+    }
 }
 
 // ---- records_agree ----
