@@ -8,8 +8,8 @@ use super::honest_belief::{Knowledge, knowledge};
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
-use crate::timeline::event::Call;
-use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Span, ms};
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Operation, Span, ms};
 use foldhash::{HashMap, HashSet};
 
 /// The check.
@@ -60,7 +60,9 @@ impl Check for LossNoticed {
         if let Some(finding) = stalled {
             return finding;
         }
-        if !known.is_empty()
+        let granted =
+            |operation: &Operation| matches!(operation.answer(), Some(Answer::Granted { .. }));
+        if history.operations.iter().any(granted)
             && let Some(unseen) = Finding::unseen(self, history)
         {
             return unseen;

@@ -13,7 +13,7 @@ pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<Stri
             .file_stem()
             .is_some_and(|stem| stem == drill)
     });
-    let name = named.last().map_or(drill, String::as_str);
+    let name = named.next_back().map_or(drill, String::as_str);
     let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     option("--seed", &seed.to_string());

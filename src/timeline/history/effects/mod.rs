@@ -118,7 +118,7 @@ impl Book<'_> {
             }
             Change::Restarted {
                 owner, until_ms, ..
-            } => self.restarted(&effect, owner.as_ref(), *until_ms),
+            } => self.restarted(effect, owner.as_ref(), *until_ms),
             Change::Counter { .. } => {}
         }
     }
