@@ -157,7 +157,7 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
 /// Judges, draws and tells what was executed.
 fn conclude(args: &Args, executed: &[Executed]) -> Exit {
     let mut exit = Exit::Ok;
-    let mut drills = Vec::new();
+    let mut judged = Vec::new();
     for execution in executed {
         exit = exit.worst(execution.exit());
         for (arm, end) in &execution.ends {
@@ -166,16 +166,15 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
             }
         }
         match verdict::judge_run_dir(&execution.dir) {
-            Ok(result) => {
-                exit = exit.worst(draw(execution, &result));
-                drills.push(result);
-            }
+            Ok(result) => judged.push((execution, result)),
             Err(error) => {
                 say::err(format_args!("error: {}: {error}", execution.drill));
                 exit = exit.worst(Exit::Bug);
             }
         }
     }
+    exit = exit.worst(draw_all(&judged));
+    let drills = judged.into_iter().map(|(_, result)| result).collect();
     let summary = Summary::of(drills);
     exit = exit.worst(verdict::exit_of(&summary));
     if let Some(file) = &args.junit
@@ -201,6 +200,19 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
+}
+
+/// Writes every report. All results are on disk before the first page is drawn, so that each page
+/// of a repeated drill knows how the others ended.
+fn draw_all(judged: &[(&Executed, DrillResult)]) -> Exit {
+    for (execution, result) in judged {
+        // What cannot be written here is told when the page is drawn.
+        let _ = report::keep(&execution.dir, result);
+    }
+    judged
+        .iter()
+        .map(|(execution, result)| draw(execution, result))
+        .fold(Exit::Ok, Exit::worst)
 }
 
 /// Writes the report of one execution; what could not be written is told.

@@ -38,6 +38,7 @@ mod tree;
 mod waits;
 mod walk;
 
+pub use embedded::built_in;
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
 pub use schema::schema;

@@ -55,7 +55,7 @@ struct Drill {
 
 /// The folder that holds all drills' runs, if this run lies where runs lie:
 /// `<root>/<drill>/<run id>`. A directory that was copied elsewhere has no index to keep.
-fn root(run: &Path, drill: &str) -> Option<PathBuf> {
+pub(super) fn root(run: &Path, drill: &str) -> Option<PathBuf> {
     let dir = run.canonicalize().ok()?;
     let drill_dir = dir.parent()?;
     (drill_dir.file_name()?.to_str()? == drill).then(|| drill_dir.parent().map(Path::to_owned))?
