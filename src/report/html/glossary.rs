@@ -54,6 +54,11 @@ const TERMS: &[Term] = &[
         "A grant is one successful acquisition. It comes with a lease: the lock is the holder's until the lease runs out, unless it is renewed or released before.",
     ),
     term(
+        "own deadline",
+        &["own deadline", "deadline"],
+        "Until when a worker's lock handle counts on its lease: when it last asked for the lock or for a renewal, plus the lease. It comes a little before the end that the server sees.",
+    ),
+    term(
         "entitled",
         &["entitled"],
         "Whom the lock server's own record makes the holder, whatever the worker believes.",
@@ -170,14 +175,23 @@ pub fn section() -> Markup {
 /// Words in which each term that is not in `told` yet carries its meaning; it is then in `told`.
 /// What stands between backticks is shown as typed.
 pub fn explain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
+    backticks(words, |part| plain(part, told))
+}
+
+/// The same without any meaning.
+pub fn typed(words: &str) -> Markup {
+    backticks(words, |part| html! { (part) })
+}
+
+fn backticks(words: &str, mut plain: impl FnMut(&str) -> Markup) -> Markup {
     let parts: Vec<&str> = words.split('`').collect();
     // An odd number of backticks is not a pair: shown as it stands.
     if parts.len() % 2 == 0 {
-        return plain(words, told);
+        return plain(words);
     }
     html! {
         @for (index, part) in parts.iter().enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (plain(part, told)) }
+            @if index % 2 == 1 { code { (part) } } @else { (plain(part)) }
         }
     }
 }

@@ -31,6 +31,11 @@ impl Links {
         self.explained.borrow_mut().clear();
     }
 
+    /// Words without any explanation; what stands between backticks is shown as typed.
+    pub fn typed(&self, words: &str) -> Markup {
+        glossary::typed(words)
+    }
+
     /// Words in which each term is explained where it stands first in its section.
     pub fn explain(&self, words: &str) -> Markup {
         glossary::explain(words, &mut self.explained.borrow_mut())

@@ -17,8 +17,8 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
         header.top {
             p.crumb { "lockdrill · drill " b { (model.result.drill) } " · run " (run_name(model)) " · "
                 a href="#runs" { (siblings::place(series)) } " · " a href="#words" { "words used here" } }
-            h1 { (first_line::first_line(model, series)) }
-            @if !summary.is_empty() { p.question { "The question: " (summary) "." } }
+            h1 { (links.typed(&first_line::first_line(model, series))) }
+            @if !summary.is_empty() { p.question { "The drill: " (summary) "." } }
             div.answers {
                 p class=(format!("badge {verdict}")) { small { "verdict" } b { (verdict) } }
                 p class=(format!("badge {}", tone(model))) {
@@ -36,8 +36,14 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
 }
 
 fn tone(model: &Model) -> &'static str {
-    use crate::verdict::Protection;
+    use crate::verdict::{Protection, Verdict};
     match model.result.protection {
+        // Green would claim more than a run that cannot tell.
+        Protection::Kept | Protection::KeptByFencing
+            if model.result.verdict == Verdict::Inconclusive =>
+        {
+            "neutral"
+        }
         Protection::Kept | Protection::KeptByFencing => "good",
         Protection::Lost => "fail",
         Protection::NotTested => "inconclusive",

@@ -68,7 +68,7 @@ fn pass(model: &Model, series: &Series) -> Vec<Sentence> {
 
 fn other(drill: drills::Other) -> Sentence {
     let asks = format!(
-        ", which asks what this drill did not: {}",
+        ", which tries what this drill did not: {}",
         bare(&drill.question)
     );
     match drill.newest {

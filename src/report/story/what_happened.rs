@@ -1,8 +1,9 @@
 //! The answers that a stranger looks for first: what was done to whom and when, whether a stale
 //! write was accepted, what saved the work.
 
-use super::consequence;
 use super::protection::{most_telling, reached, seals, stale, told};
+use super::{consequence, finding};
+use crate::checks::{EVIDENCE, Outcome};
 use crate::faults;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -70,7 +71,7 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         .code(&mark.trigger)
         .text(place(&mark.trigger));
     match &mark.cause {
-        Some(cause) if cause.contains(' ') => sentence.text(format!(" and ended by {cause}")),
+        Some(cause) if cause.contains(' ') => sentence.text(format!(" and ended ({cause})")),
         Some(cause) => sentence.text(" and ended after ").code(cause),
         None => sentence,
     }
@@ -142,6 +143,11 @@ fn were(n: usize) -> String {
     )
 }
 
+/// All that the drill needs is shown to have happened.
+fn is_shown(arm: &ArmModel) -> bool {
+    finding(arm, EVIDENCE).is_none_or(|finding| finding.outcome == Outcome::Holds)
+}
+
 /// Which protection saved the work, or that none did.
 pub fn saved_by(arm: &ArmModel) -> Sentence {
     let fence = arm.plan().map(|plan| plan.store.fence);
@@ -154,6 +160,9 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
         Protection::KeptByFencing => Sentence::of(format!(
             "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
         )),
+        Protection::Kept if !is_shown(arm) => Sentence::of(
+            "nothing had to be saved: nobody wrote without being entitled, and what should have endangered the work is not shown to have happened",
+        ),
         Protection::Kept => Sentence::of(
             "the lock: nobody wrote without being entitled, and the fence had nothing to refuse",
         ),

@@ -71,7 +71,7 @@ impl Canvas<'_> {
                 h: 12.0,
             });
             let places = [
-                (x + 14.0, y + 0.5, Anchor::Start),
+                (x + 14.0, y - 2.0, Anchor::Start),
                 (x + 6.0, y + 14.0, Anchor::Start),
                 (x - 6.0, y - 4.0, Anchor::End),
             ];
