@@ -22,8 +22,8 @@ pub(super) struct Svg;
 /// The writer of the PNG.
 pub(super) struct Png;
 
-/// Output pixels per CSS pixel of a chart: 470 become 940.
-const CHART_SCALE: f64 = 2.0;
+/// Output pixels per CSS pixel of a chart: 470 become 752.
+const CHART_SCALE: f64 = 1.6;
 
 /// The writer of one chart's PNG.
 pub(super) struct ChartPng(pub &'static Chart);

@@ -186,7 +186,7 @@ pub fn typed(words: &str) -> Markup {
 fn backticks(words: &str, mut plain: impl FnMut(&str) -> Markup) -> Markup {
     let parts: Vec<&str> = words.split('`').collect();
     // An odd number of backticks is not a pair: shown as it stands.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return plain(words);
     }
     html! {
