@@ -32,6 +32,7 @@ mod recorded_runs;
 mod report_files;
 mod report_golden;
 mod report_page;
+mod report_story;
 mod setup;
 mod store_contract;
 mod store_model;

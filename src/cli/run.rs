@@ -161,7 +161,7 @@ fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
 /// Judges, draws and tells what was executed.
 fn conclude(args: &Args, executed: &[Executed]) -> Exit {
     let mut exit = Exit::Ok;
-    let mut drills = Vec::new();
+    let mut judged = Vec::new();
     for execution in executed {
         exit = exit.worst(execution.exit());
         for (arm, end) in &execution.ends {
@@ -170,10 +170,7 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
             }
         }
         match verdict::judge_run_dir(&execution.dir) {
-            Ok(result) => {
-                exit = exit.worst(draw(execution, &result));
-                drills.push(result);
-            }
+            Ok(result) => judged.push((execution, result)),
             Err(error) => {
                 let (what, end) = unjudged(&execution.dir, &error);
                 say::err(format_args!("error: {}: {what}", execution.drill));
@@ -181,6 +178,8 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
             }
         }
     }
+    exit = exit.worst(draw_all(&judged));
+    let drills = judged.into_iter().map(|(_, result)| result).collect();
     let summary = Summary::of(drills);
     exit = exit.worst(verdict::exit_of(&summary));
     if let Some(file) = &args.junit
@@ -206,6 +205,19 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
+}
+
+/// Writes every report. All results are on disk before the first page is drawn, so that each page
+/// of a repeated drill knows how the others ended.
+fn draw_all(judged: &[(&Executed, DrillResult)]) -> Exit {
+    for (execution, result) in judged {
+        // What cannot be written here is told when the page is drawn.
+        let _ = report::keep(&execution.dir, result);
+    }
+    judged
+        .iter()
+        .map(|(execution, result)| draw(execution, result))
+        .fold(Exit::Ok, Exit::worst)
 }
 
 /// Writes the report of one execution; what could not be written is told.

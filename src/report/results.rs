@@ -20,13 +20,20 @@ impl Writer for Results {
     }
 
     fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError> {
-        let mut text = serde_json::to_string_pretty(&model.result)
-            .map_err(|error| ReportError::draw(FILE, error))?;
-        text.push('\n');
-        let path = model.dir.join(FILE);
-        put(&path, text.as_bytes())?;
-        Ok(Some(path))
+        keep(&model.dir, &model.result)?;
+        Ok(Some(model.dir.join(FILE)))
     }
+}
+
+/// Writes the answer into a run directory.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(run_dir: &Path, result: &DrillResult) -> Result<(), ReportError> {
+    let mut text =
+        serde_json::to_string_pretty(result).map_err(|error| ReportError::draw(FILE, error))?;
+    text.push('\n');
+    put(&run_dir.join(FILE), text.as_bytes())
 }
 
 /// Reads the answer of a recorded run.

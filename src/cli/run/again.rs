@@ -8,7 +8,7 @@ use std::path::Path;
 /// that stood on the command line.
 pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
     let given = args.drills.iter();
-    let named = given.filter(|name| {
+    let mut named = given.filter(|name| {
         Path::new(name)
             .file_stem()
             .is_some_and(|stem| stem == drill)
