@@ -8,7 +8,7 @@ use super::{Check, Finding};
 use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Told};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,7 @@ pub struct FencingRises;
 /// A grant as its worker was told of it.
 struct Answered<'a> {
     grant: &'a GrantId,
+    key: &'a str,
     fencing: FencingToken,
     sent: u64,
     answered: u64,
@@ -37,8 +38,12 @@ impl Check for FencingRises {
             return violated;
         }
         let answered = answered(history);
-        if let Some(violated) = self.by_real_time(history, &answered) {
-            return violated;
+        let keys: BTreeSet<&str> = answered.iter().map(|one| one.key).collect();
+        for key in keys {
+            let of_key = answered.iter().filter(|one| one.key == key);
+            if let Some(violated) = self.by_real_time(history, of_key.collect()) {
+                return violated;
+            }
         }
         if let Some(gap) = history.observers.values().flat_map(|o| &o.gaps).next() {
             let why = format!(
@@ -95,10 +100,10 @@ impl FencingRises {
     }
 
     /// In real time, by what the workers were told.
-    fn by_real_time(&self, history: &History, answered: &[Answered<'_>]) -> Option<Finding> {
-        let mut by_answer: Vec<&Answered<'_>> = answered.iter().collect();
+    fn by_real_time(&self, history: &History, answered: Vec<&Answered<'_>>) -> Option<Finding> {
+        let mut by_answer = answered.clone();
         by_answer.sort_by_key(|one| (one.answered, one.operation));
-        let mut by_sent: Vec<&Answered<'_>> = answered.iter().collect();
+        let mut by_sent = answered;
         by_sent.sort_by_key(|one| (one.sent, one.operation));
         let mut ended = by_answer.into_iter().peekable();
         let mut highest: Option<&Answered<'_>> = None;
@@ -166,6 +171,7 @@ fn answered(history: &History) -> Vec<Answered<'_>> {
                 }),
             ) => Some(Answered {
                 grant,
+                key: history.key_of(operation.worker),
                 fencing: *fencing,
                 sent: operation.invoked,
                 answered: operation.ended(),

@@ -120,6 +120,10 @@ pub fn staleness(history: &History) -> Staleness {
             continue;
         }
         found.writes += 1;
+        if write.done_before {
+            // It changed nothing: under which token does not matter.
+            continue;
+        }
         let first = *writers
             .entry(&write.resource)
             .or_insert(write.grant.as_ref());

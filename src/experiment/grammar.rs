@@ -92,6 +92,11 @@ const LOCK: &[Key] = &[
     ),
     may("key", Shape::Text, "the key that every worker locks"),
     may(
+        "renewal",
+        names("thread for renewals", registry::renewal_names),
+        "what renewals run on: threads of their own (the default), or the script's",
+    ),
+    may(
         "persist",
         names("kind of persistence", registry::persist_names),
         "what the server keeps over a restart: none (the default), everysec or always",
@@ -116,6 +121,11 @@ const STORE: &[Key] = &[
     ),
     may("once", Shape::Flag, "one write a fencing token only"),
     may(
+        "idempotent",
+        Shape::Flag,
+        "each job takes effect once, however often it is delivered",
+    ),
+    may(
         "resource",
         Shape::Text,
         "the resource that every worker writes",
@@ -129,6 +139,31 @@ const WORKER: &[Key] = &[
         "the event after which it begins; absent = at once",
     ),
     need("script", Shape::Script, "what it does, in order"),
+    may(
+        "count",
+        Shape::Count(super::cast::WORKERS_MAX as u64),
+        "so many workers that do the same: NAME1, NAME2, …",
+    ),
+    may(
+        "rounds",
+        Shape::Count(super::worker::STEPS_MAX as u64),
+        "the script is gone through so often, its steps numbered through",
+    ),
+    may(
+        "key",
+        Shape::Text,
+        "the key that it locks; absent = the lock's",
+    ),
+    may(
+        "gate",
+        names("gate", registry::gate_names),
+        "what it asks before each write: nothing, `is_locked`, or only whether it has a handle",
+    ),
+    may(
+        "fencing",
+        names("source of fencing tokens", registry::fencing_names),
+        "where the tokens come from that it presents: the lock, or a counter of its own",
+    ),
 ];
 
 const FAULT: &[Key] = &[
@@ -168,11 +203,7 @@ const WHEN: &[Key] = &[
     may("after", Shape::Event, "an event: no worker waits"),
 ];
 
-const EVIDENCE: &[Key] = &[need(
-    "require",
-    Shape::Sentences,
-    "`W lease ended while F`, `W granted while F`, `W.write.N reached the store after V.write.M`",
-)];
+const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
 
 const CONTROL: &[Key] = &[
     need(

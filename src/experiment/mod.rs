@@ -37,6 +37,7 @@ mod shape;
 mod tree;
 mod waits;
 mod walk;
+mod worker;
 
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};

@@ -102,6 +102,29 @@ impl<'t> Section<'t> {
         Some(flag)
     }
 
+    /// A whole number within the limits that the grammar gives for this key.
+    pub fn count(&self, reading: &mut Reading, name: &str) -> Option<Spot<u64>> {
+        let Shape::Count(max) = self.key(name).shape else {
+            return None;
+        };
+        let node = self.table.get(name)?;
+        let Value::Number(number) = &node.value else {
+            self.wrong(reading, name, node, "a whole number");
+            return None;
+        };
+        match number.parse::<u64>() {
+            Ok(count) if (1..=max).contains(&count) => Some(Spot {
+                value: count,
+                at: node.at.clone(),
+            }),
+            Ok(_) | Err(_) => {
+                let message = format!("`{name}` is a whole number from 1 to {max}, not {number}");
+                reading.problem(&node.at, message);
+                None
+            }
+        }
+    }
+
     /// A duration in milliseconds; zero included.
     pub fn duration(&self, reading: &mut Reading, name: &str) -> Option<Spot<u64>> {
         let node = self.table.get(name)?;

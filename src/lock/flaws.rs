@@ -1,5 +1,5 @@
 //! Named defects, built in on purpose: each is one statement away from the sound code, goes
-//! unnoticed in a fault-free run, and does damage only under a fault. They prove that the checks
+//! unnoticed in a fault-free run, and does damage only under a fault or a crowd. They prove that the checks
 //! can see what they claim to see. Never reachable unless asked for by name.
 
 use crate::lock::backends;
@@ -23,6 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
+    /// A waiter asks again every millisecond.
+    HotPoll,
 }
 
 /// Every flaw.
@@ -35,6 +37,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::HotPoll,
 ];
 
 impl Flaw {
@@ -49,6 +52,7 @@ impl Flaw {
             Flaw::DeadlineFromReply => "deadline_from_reply",
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+            Flaw::HotPoll => "hot_poll",
         }
     }
 
@@ -78,6 +82,9 @@ impl Flaw {
             }
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+            Flaw::HotPoll => {
+                "a waiter asks again every millisecond instead of waiting to be woken: many waiters swamp the server"
             }
         }
     }
@@ -121,6 +128,7 @@ mod tests {
                 Flaw::DeadlineFromReply,
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
+                Flaw::HotPoll,
             ] {
                 assert!(
                     kind.flaws.contains(&flaw),

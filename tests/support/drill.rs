@@ -43,6 +43,7 @@ impl Drill {
             kind: "sqlite".to_owned(),
             fence: self.fence,
             once: false,
+            idempotent: self.plan.store.idempotent,
             location: self.dir.path().join("store.db").display().to_string(),
             lab_zero_ns: 0,
         }
@@ -88,11 +89,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 /// A worker that starts at once.
 pub fn worker(name: &str, script: Vec<Step>) -> WorkerPlan {
-    WorkerPlan {
-        name: name.to_owned(),
-        start: None,
-        script,
-    }
+    WorkerPlan::new(name, script)
 }
 
 /// Steps, each numbered among its own kind.
@@ -123,12 +120,14 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             flaw: None,
             key: "account".to_owned(),
             persist: lockdrill::plan::Persist::None,
+            renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
             fence: Fence::Atomic,
             seal: false,
             once: false,
+            idempotent: false,
             resource: "account".to_owned(),
         },
         workers,

@@ -8,8 +8,10 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
-use crate::lock::backends::redis_scripts::{Keys, Scripts, Text};
-use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
+use crate::lock::backends::redis_scripts::{
+    Keys, Scripts, Text, fencing_token, milliseconds, needs_two, nonsense,
+};
+use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -48,6 +50,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::HotPoll,
     ],
     connect,
 };
@@ -62,6 +65,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
             link: Arc::new(Link::new(&spec.address)?),
             scripts: Scripts::new(spec.flaw),
             flaw: spec.flaw,
+            armed: spec.armed,
         };
         let prepared = redis.prepare(Instant::now() + CONNECT_BUDGET).await;
         prepared.map_err(|error| LockError::Failed(error.to_string()))?;
@@ -73,9 +77,17 @@ struct Redis {
     link: Arc<Link>,
     scripts: Scripts,
     flaw: Option<Flaw>,
+    armed: Option<Armed>,
 }
 
 impl Redis {
+    /// The next command is the last of an acquire.
+    fn arm(&self) {
+        if let Some(Armed(armed)) = &self.armed {
+            armed();
+        }
+    }
+
     /// Connects and makes the scripts known, so that the first lock costs what every lock costs.
     async fn prepare(&self, until: Instant) -> Result<(), CommandError> {
         for script in self.scripts.all() {
@@ -112,6 +124,9 @@ impl Redis {
         ask: &Ask<'_>,
         fencing: Option<FencingToken>,
     ) -> Result<Option<FencingToken>, CommandError> {
+        if needs_two(flaw) {
+            self.arm();
+        }
         match flaw {
             Flaw::SetThenPexpire => {
                 let mut pexpire = redis::cmd("PEXPIRE");
@@ -132,7 +147,8 @@ impl Redis {
             | Flaw::RenewRecreates
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
-            | Flaw::IgnoresRenewalFailure => Ok(fencing),
+            | Flaw::IgnoresRenewalFailure
+            | Flaw::HotPoll => Ok(fencing),
         }
     }
 }
@@ -153,6 +169,9 @@ impl LockService for Redis {
         let lease_ms = ask.lease_ms().to_string();
         let names = [keys.lock.as_str(), &keys.fence, &keys.wake];
         let args = [ask.owner.expose(), &lease_ms];
+        if !self.flaw.is_some_and(needs_two) {
+            self.arm();
+        }
         let answer = self
             .run(&self.scripts.acquire, (&names, &args), ask.until)
             .await?;
@@ -227,24 +246,4 @@ impl LockService for Redis {
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
         Box::new(Ear::new(Arc::clone(&self.link), Keys::of(name).wake))
     }
-}
-
-/// A reply that none of our scripts gives: something ran, but who knows what.
-fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's reply makes no sense".into())
-}
-
-fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
-    match value {
-        Value::Int(token) => u64::try_from(*token)
-            .map(|token| Some(FencingToken(token)))
-            .map_err(|_| nonsense()),
-        Value::Nil => Ok(None),
-        _ => Err(nonsense()),
-    }
-}
-
-/// -1 is a key without a lease, -2 no key: neither has a time left.
-fn milliseconds(left: i64) -> Option<Duration> {
-    u64::try_from(left).ok().map(Duration::from_millis)
 }

@@ -45,6 +45,7 @@ pub fn store_spec(scene: &Scene) -> Result<StoreSpec, DirectorError> {
         kind: kind.name.to_owned(),
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
+        idempotent: scene.plan.store.idempotent,
         location,
         lab_zero_ns: scene.zero_ns,
     })

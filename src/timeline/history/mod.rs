@@ -121,6 +121,15 @@ impl History {
             .map_or("?", |worker| worker.name.as_str())
     }
 
+    /// The key that a worker locks, by its plan.
+    pub fn key_of(&self, worker: usize) -> &str {
+        let name = self.worker_name(worker);
+        let mut plans = self.plan.workers.iter();
+        let plan = plans.find(|plan| plan.name == name);
+        let key = plan.and_then(|plan| plan.key.as_ref());
+        key.unwrap_or(&self.plan.lock.key)
+    }
+
     /// Index of a worker by its name.
     pub fn worker_index(&self, name: &str) -> Option<usize> {
         self.workers.iter().position(|worker| worker.name == name)

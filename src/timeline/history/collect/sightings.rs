@@ -173,7 +173,9 @@ impl Collector<'_> {
                 based_on,
                 grant,
                 fencing,
+                job,
                 accepted,
+                done_before,
                 highest,
                 applied,
             } => self.history.store.push(StoreAttempt {
@@ -187,7 +189,9 @@ impl Collector<'_> {
                 based_on,
                 grant,
                 fencing,
+                job,
                 accepted,
+                done_before,
                 highest,
                 applied,
             }),
@@ -195,11 +199,13 @@ impl Collector<'_> {
                 resource,
                 write,
                 highest,
+                jobs,
             } => self.history.final_values.push(FinalValue {
                 seq,
                 resource,
                 write,
                 highest,
+                jobs,
             }),
             _other => {}
         }
