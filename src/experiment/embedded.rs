@@ -4,10 +4,27 @@
 /// Name and text of every drill of `experiments/`.
 const DRILLS: &[(&str, &str)] = &[
     (
+        "ask-first",
+        include_str!("../../experiments/ask-first.toml"),
+    ),
+    (
+        "duplicate",
+        include_str!("../../experiments/duplicate.toml"),
+    ),
+    ("expiry", include_str!("../../experiments/expiry.toml")),
+    ("herd", include_str!("../../experiments/herd.toml")),
+    ("kill", include_str!("../../experiments/kill.toml")),
+    (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
+    ("mutex", include_str!("../../experiments/mutex.toml")),
     ("pause", include_str!("../../experiments/pause.toml")),
+    ("renew", include_str!("../../experiments/renew.toml")),
+    (
+        "starved-renewal",
+        include_str!("../../experiments/starved-renewal.toml"),
+    ),
 ];
 
 /// The text of a drill.

@@ -23,6 +23,8 @@ pub(super) struct Index<'a> {
     renewals: Vec<Flights>,
     releases: Vec<Flights>,
     releases_of: HashMap<&'a GrantId, Vec<usize>>,
+    /// The key of each worker: a command on one key changes no other.
+    keys: Vec<&'a str>,
 }
 
 /// One worker's operations of one kind, by invoke.
@@ -34,13 +36,15 @@ struct Flights {
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn new(operations: &'a [Operation], workers: usize) -> Self {
+    pub(super) fn new(operations: &'a [Operation], keys: Vec<&'a str>) -> Self {
+        let workers = keys.len();
         let mut index = Index {
             operations,
             attempts: HashMap::new(),
             renewals: vec![Flights::default(); workers],
             releases: vec![Flights::default(); workers],
             releases_of: HashMap::new(),
+            keys,
         };
         let mut order: Vec<usize> = (0..operations.len()).collect();
         order.sort_by_key(|i| operations[*i].invoked);
@@ -103,12 +107,12 @@ impl<'a> Index<'a> {
     /// Who moved a key's deadline, at a time known within bounds. A renewal explains one effect.
     pub(super) fn renewed_by(
         &self,
-        holder: Option<&GrantId>,
+        (holder, key): (Option<&GrantId>, &str),
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Author {
         let (own, foreign): (Vec<usize>, Vec<usize>) = self
-            .under_way(&self.renewals, at)
+            .under_way(&self.renewals, (key, at))
             .into_iter()
             .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
         let fresh = |set: &[usize], told: Told| -> Vec<usize> {
@@ -133,11 +137,11 @@ impl<'a> Index<'a> {
     /// kind only: those told done, else those left open, else those refused.
     pub(super) fn foreign_releases(
         &self,
-        holder: Option<&GrantId>,
+        (holder, key): (Option<&GrantId>, &str),
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Vec<usize> {
-        let mut suspects = self.under_way(&self.releases, at);
+        let mut suspects = self.under_way(&self.releases, (key, at));
         suspects.retain(|i| {
             !explained(*i) && (holder.is_none() || grant_of(&self.operations[*i]) != holder)
         });
@@ -154,10 +158,13 @@ impl<'a> Index<'a> {
         Vec::new()
     }
 
-    fn under_way(&self, flights: &[Flights], at: Bounds) -> Vec<usize> {
+    fn under_way(&self, flights: &[Flights], (key, at): (&str, Bounds)) -> Vec<usize> {
         let mut found = Vec::new();
         let invoked = |i: &usize| self.operations[*i].invoked <= at.latest;
-        for worker in flights {
+        for (worker, of) in flights.iter().zip(&self.keys) {
+            if *of != key {
+                continue;
+            }
             let all = &worker.all[..worker.all.partition_point(invoked)];
             let near = all.iter().rev().take(STEPS_BACK);
             let near = near.filter(|i| self.operations[**i].ended() >= at.earliest);

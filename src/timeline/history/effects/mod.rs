@@ -24,7 +24,8 @@ mod trust;
 pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) {
     effects.sort_by(|a, b| (&a.server, a.pos, a.seq).cmp(&(&b.server, b.pos, b.seq)));
     trust::check_order(history, &effects);
-    let index = Index::new(&history.operations, history.workers.len());
+    let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
+    let index = Index::new(&history.operations, keys.collect());
     let mut book = Book {
         operations: &history.operations,
         clocks: &history.clocks,
@@ -204,7 +205,7 @@ impl Book<'_> {
         self.held.insert(effect.key.clone(), (holder, until));
         let explained = |i: usize| self.explained.contains(&i);
         let id = self.grants[holder].id.as_ref();
-        let author = self.index.renewed_by(id, at, &explained);
+        let author = self.index.renewed_by((id, &effect.key), at, &explained);
         if let Author::Own(Some(operation)) = author {
             self.explained.insert(operation);
         }
