@@ -55,7 +55,7 @@ impl Check for FencingRises {
         let by_server = history
             .grants
             .iter()
-            .filter(|grant| grant.fencing.is_some())
+            .filter(|grant| history.fencing_of(grant).is_some())
             .count();
         let tokens = by_server.max(answered.len());
         if tokens < 2 {
@@ -73,12 +73,13 @@ impl FencingRises {
     fn by_server(&self, history: &History) -> Option<Finding> {
         let mut highest: HashMap<_, usize> = HashMap::new();
         for (index, grant) in history.grants.iter().enumerate() {
-            let Some(fencing) = grant.fencing else {
+            let Some(fencing) = history.fencing_of(grant) else {
                 continue;
             };
             let best = highest.entry((&grant.server, &grant.key)).or_insert(index);
             let before = &history.grants[*best];
-            if before.fencing < Some(fencing) {
+            let higher = history.fencing_of(before);
+            if higher < Some(fencing) {
                 *best = index;
                 continue;
             }
@@ -92,7 +93,11 @@ impl FencingRises {
                 whose(history, before),
                 secs(before.granted.middle()),
             );
-            let finding = Finding::violated(self, why).resting_on([before.seq, grant.seq]);
+            let told = [before, grant].into_iter().filter_map(|one| one.attempt);
+            let told = told.flat_map(|attempt| history.operations[attempt].seqs());
+            let finding = Finding::violated(self, why)
+                .resting_on([before.seq, grant.seq])
+                .resting_on(told.filter(|_| grant.fencing.is_none() || before.fencing.is_none()));
             let workers = grant.worker.into_iter().chain(before.worker);
             return Some(finding.witnessed_by(history, workers));
         }

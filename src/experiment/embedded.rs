@@ -18,6 +18,10 @@ const DRILLS: &[(&str, &str)] = &[
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
+    (
+        "late-token",
+        include_str!("../../experiments/late-token.toml"),
+    ),
     ("mutex", include_str!("../../experiments/mutex.toml")),
     ("pause", include_str!("../../experiments/pause.toml")),
     ("renew", include_str!("../../experiments/renew.toml")),
