@@ -6,5 +6,6 @@ mod lab;
 
 mod faked_faults;
 mod lab_killed;
+mod run_cast;
 mod run_environment;
 mod run_pause;

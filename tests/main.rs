@@ -5,12 +5,14 @@
 mod support;
 
 mod checks_damaged;
+mod checks_jobs;
 mod checks_lock;
 mod checks_oracle;
 mod checks_record;
 mod checks_verdict;
 mod checks_work;
 mod cli_validate;
+mod experiment_cast;
 mod experiment_files;
 mod experiment_plans;
 mod experiment_property;
@@ -29,9 +31,11 @@ mod report_golden;
 mod report_page;
 mod setup;
 mod store_contract;
+mod store_jobs;
 mod store_model;
 mod store_redis;
 mod store_sqlite;
+mod worker_cast;
 mod worker_contend;
 mod worker_lab_gone;
 mod worker_script;

@@ -6,6 +6,10 @@ use super::registry;
 use super::shape::{Key, Names, Shape, may, need};
 use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
+mod cast;
+
+use cast::{FAULT, WORKER};
+
 /// The checks that a file may speak of.
 const CHECKS: Names = Names {
     noun: "check",
@@ -130,77 +134,6 @@ const STORE: &[Key] = &[
         Shape::Text,
         "the resource that every worker writes",
     ),
-];
-
-const WORKER: &[Key] = &[
-    may(
-        "start",
-        Shape::Table(AFTER),
-        "the event after which it begins; absent = at once",
-    ),
-    need("script", Shape::Script, "what it does, in order"),
-    may(
-        "count",
-        Shape::Count(super::cast::WORKERS_MAX as u64),
-        "so many workers that do the same: NAME1, NAME2, …",
-    ),
-    may(
-        "rounds",
-        Shape::Count(super::worker::STEPS_MAX as u64),
-        "the script is gone through so often, its steps numbered through",
-    ),
-    may(
-        "key",
-        Shape::Text,
-        "the key that it locks; absent = the lock's",
-    ),
-    may(
-        "gate",
-        names("gate", registry::gate_names),
-        "what it asks before each write: nothing, `is_locked`, or only whether it has a handle",
-    ),
-    may(
-        "fencing",
-        names("source of fencing tokens", registry::fencing_names),
-        "where the tokens come from that it presents: the lock, or a counter of its own",
-    ),
-];
-
-const FAULT: &[Key] = &[
-    need(
-        "kind",
-        names("fault", registry::fault_names),
-        "see `lockdrill list faults`",
-    ),
-    need(
-        "target",
-        Shape::Text,
-        "a worker, `holder` (resolved once, at the onset), `lock-server` or `store-server`",
-    ),
-    need("when", Shape::Table(WHEN), "when it begins"),
-    may(
-        "heal",
-        Shape::Table(AFTER),
-        "the event that ends it; this or `for`, unless it cannot be undone",
-    ),
-    may(
-        "for",
-        Shape::Duration,
-        "time since the proven onset that ends it; this or `heal`",
-    ),
-];
-
-/// `{ after = EVENT }`
-const AFTER: &[Key] = &[need("after", Shape::Event, "see `lockdrill list events`")];
-
-/// `{ at = POINT }` or `{ after = EVENT }`
-const WHEN: &[Key] = &[
-    may(
-        "at",
-        Shape::Event,
-        "a point of a script: the worker is parked there",
-    ),
-    may("after", Shape::Event, "an event: no worker waits"),
 ];
 
 const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
