@@ -41,11 +41,7 @@ fn plan() -> Plan {
         StepAction::Release,
     ];
     let script: Vec<Step> = names::number(script);
-    let worker = |name: &str| WorkerPlan {
-        name: name.to_owned(),
-        start: None,
-        script: script.clone(),
-    };
+    let worker = |name: &str| WorkerPlan::new(name, script.clone());
     Plan {
         format: lockdrill::plan::FORMAT,
         drill: "long".to_owned(),
@@ -60,12 +56,14 @@ fn plan() -> Plan {
             flaw: None,
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
+            renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
             fence: Fence::Atomic,
             seal: false,
             once: false,
+            idempotent: false,
             resource: KEY.to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),
@@ -163,6 +161,7 @@ impl<W: Write> Tape<W> {
                 resource,
                 write,
                 highest,
+                jobs: std::collections::BTreeMap::new(),
             },
         )?;
         let by = By::Server(SERVER.to_owned());
@@ -371,6 +370,8 @@ impl<W: Write> Tape<W> {
             resource: KEY.to_owned(),
             kind: AttemptKind::Write,
             write,
+            job: None,
+            done_before: false,
             based_on,
             grant,
             fencing,

@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 mod fault;
 mod lock;
 mod network;
+mod worker;
 
 pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
-pub use lock::{LockPlan, Persist};
+pub use lock::{LockPlan, Persist, RunsOn};
 pub use network::{AUTO, NetworkPlan};
+pub use worker::{Fencing, Gate, Step, StepAction, WorkerPlan};
 
 /// Version of the plan's format.
 pub const FORMAT: u32 = 1;
@@ -93,92 +95,10 @@ pub struct StorePlan {
     pub once: bool,
     /// Resource that every worker writes.
     pub resource: String,
-}
-
-/// One contender.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkerPlan {
-    /// Name, unique in the drill.
-    pub name: String,
-    /// Event after which it begins; none = at once.
-    pub start: Option<String>,
-    /// What it does, in order.
-    pub script: Vec<Step>,
-}
-
-/// One step of a worker's script.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// `<verb>.<n>`, n counting this verb from 1 within the worker; with the worker's name in
-    /// front and `.before`, `.armed` or `.after` behind it names a point.
-    pub name: String,
-    /// What is done.
-    pub action: StepAction,
-}
-
-/// What a step does. Steps do not react to a lost lock unless the script says so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum StepAction {
-    /// One attempt to take the lock.
-    Acquire,
-    /// Wait for the lock at most this long.
-    Enter {
-        /// Longest wait, milliseconds.
-        wait_ms: u64,
-    },
-    /// Ask the handle whether it holds (`is_locked`).
-    Check,
-    /// Write to the protected store, based on the last write that this worker read or made.
-    Write,
-    /// Read the protected store.
-    Read,
-    /// Work for this long while holding.
-    Hold {
-        /// Duration of the work, milliseconds.
-        for_ms: u64,
-    },
-    /// Work until an event is on the record.
-    HoldUntil {
-        /// Name of the event.
-        event: String,
-    },
-    /// Renew by hand.
-    Renew,
-    /// Wait until an event is on the record.
-    Await {
-        /// Name of the event.
-        event: String,
-    },
-    /// Give the lock back.
-    Release,
-    /// Leave the script if the handle has said that the lock is lost.
-    StopIfLost,
-}
-
-impl StepAction {
-    /// Whether the step can end in a grant.
-    pub const fn takes_lock(&self) -> bool {
-        matches!(self, StepAction::Acquire | StepAction::Enter { .. })
-    }
-
-    /// The word that starts the step in a script.
-    pub const fn verb(&self) -> &'static str {
-        match self {
-            StepAction::Acquire => "acquire",
-            StepAction::Enter { .. } => "enter",
-            StepAction::Check => "check",
-            StepAction::Write => "write",
-            StepAction::Read => "read",
-            StepAction::Hold { .. } | StepAction::HoldUntil { .. } => "hold",
-            StepAction::Renew => "renew",
-            StepAction::Await { .. } => "await",
-            StepAction::Release => "release",
-            StepAction::StopIfLost => "stop_if_lost",
-        }
-    }
+    /// Each job takes effect once: a second delivery is answered like the first and changes
+    /// nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idempotent: bool,
 }
 
 /// One precondition that the record must show. Preconditions never speak of results.
@@ -189,15 +109,31 @@ pub enum Evidence {
     LeaseEnded {
         /// Whose lease.
         worker: String,
-        /// The fault.
+        /// The fault, or the step `worker.verb.n`.
         fault: String,
     },
     /// `W granted while F`: by the server's truth, W was granted inside F's window.
     Granted {
         /// Who was granted.
         worker: String,
-        /// The fault.
+        /// The fault, or the step `worker.verb.n`.
         fault: String,
+    },
+    /// `W granted N times`: by the server's truth, W (or all of a group together) was granted at
+    /// least so often.
+    GrantedTimes {
+        /// Worker, or name of a group of workers.
+        worker: String,
+        /// How often at least.
+        times: u64,
+    },
+    /// `W waited N times`: W (or a group) asked for the lock while, by the server's truth, somebody
+    /// else held it, at least so often.
+    Waited {
+        /// Worker, or name of a group of workers.
+        worker: String,
+        /// How often at least.
+        times: u64,
     },
     /// `W.write.N reached the store after V.write.M`: by the store's log, accepted or not.
     ReachedAfter {

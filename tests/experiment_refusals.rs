@@ -439,7 +439,7 @@ fn unknown_step() {
         "\"check\"",
         "\"sleep 3s\"",
         &[
-            "x.toml:11:31: unknown step `sleep`; one of `acquire`, `enter`, `check`, `write`, `read`, `hold`, `renew`, `await`, `release`, `stop_if_lost`",
+            "x.toml:11:31: unknown step `sleep`; one of `acquire`, `enter`, `check`, `write`, `read`, `hold`, `burn`, `renew`, `await`, `release`, `stop_if_lost`",
         ],
     );
     refused("\"check\"", "\"\"", &["x.toml:11:31: an empty step"]);
@@ -556,7 +556,7 @@ fn unknown_evidence() {
         "a lease ended while nap",
         "a lost the lock",
         &[
-            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F` or `W.write.N reached the store after V.write.M`",
+            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times` or `W.write.N reached the store after V.write.M`",
         ],
     );
     refused(

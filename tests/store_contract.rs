@@ -55,6 +55,7 @@ over_every_store!(
 fn attempt(write: &str, fencing: u64) -> Attempt {
     let worker = write.split('.').next().unwrap();
     Attempt {
+        job: None,
         resource: "account".to_owned(),
         write: write.to_owned(),
         based_on: None,
@@ -213,6 +214,7 @@ async fn large_fencing_tokens_are_told_apart(place: StorePlace) {
 async fn resources_do_not_meet_but_share_the_log(place: StorePlace) {
     let mut store = place.create(&place.spec(Fence::Atomic)).await;
     let elsewhere = Attempt {
+        job: None,
         resource: "other account".to_owned(),
         ..attempt("b.write.1", 1)
     };

@@ -109,6 +109,7 @@ fn redis_follows_the_rule() {
 async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]) {
     for (i, put) in puts.iter().enumerate() {
         let attempt = Attempt {
+            job: None,
             resource: "account".to_owned(),
             write: format!("a.write.{i}"),
             based_on: model.value.clone(),

@@ -21,6 +21,7 @@ fn spec(location: &str) -> StoreSpec {
         kind: "sqlite".to_owned(),
         fence: Fence::Atomic,
         once: true,
+        idempotent: false,
         location: location.to_owned(),
         lab_zero_ns: 0,
     }
@@ -57,6 +58,7 @@ async fn write_all(store: &mut dyn ProtectedStore, writer: u64, somebody_lost: &
         let seen = store.read("account").await.unwrap();
         let next = seen.highest.map_or(1, |token| token.0 + 1);
         let attempt = Attempt {
+            job: None,
             resource: "account".to_owned(),
             write: format!("w{writer}.write.{i}"),
             based_on: seen.write,

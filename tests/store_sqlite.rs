@@ -12,6 +12,7 @@ const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
 fn attempt(write: &str, fencing: u64) -> Attempt {
     let worker = write.split('.').next().unwrap();
     Attempt {
+        job: None,
         resource: "account".to_owned(),
         write: write.to_owned(),
         based_on: None,

@@ -35,6 +35,7 @@ fn a_script_is_told_step_by_step_each_thing_before_it_is_done() {
         "at a.acquire.1.before",
         "1 acquire.1: acquire",
         "2 acquire.1: attempt",
+        "at a.acquire.1.armed",
         &format!("2 ok: {granted}"),
         &format!("1 ok: {granted}"),
         "at a.acquire.1.after",

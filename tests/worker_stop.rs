@@ -89,6 +89,7 @@ fn overtaken_while_stopped(fence: Fence) -> Answer {
         based_on: None,
         grant: Some(GrantId("b.1".to_owned())),
         fencing: Some(FencingToken(1_000)),
+        job: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

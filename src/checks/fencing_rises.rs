@@ -9,6 +9,7 @@ use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Told};
 use foldhash::HashMap;
+use std::collections::BTreeSet;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,7 @@ pub struct FencingRises;
 /// A grant as its worker was told of it.
 struct Answered<'a> {
     grant: &'a GrantId,
+    key: &'a str,
     fencing: FencingToken,
     sent: u64,
     answered: u64,
@@ -37,8 +39,12 @@ impl Check for FencingRises {
             return violated;
         }
         let answered = answered(history);
-        if let Some(violated) = self.by_real_time(history, &answered) {
-            return violated;
+        let keys: BTreeSet<&str> = answered.iter().map(|one| one.key).collect();
+        for key in keys {
+            let of_key = answered.iter().filter(|one| one.key == key);
+            if let Some(violated) = self.by_real_time(history, of_key.collect()) {
+                return violated;
+            }
         }
         // Without any observer the workers' own words are judged.
         let observed = history.observers.values().any(|o| !o.synced.is_empty());
@@ -48,7 +54,7 @@ impl Check for FencingRises {
         let by_server = history
             .grants
             .iter()
-            .filter(|grant| grant.fencing.is_some())
+            .filter(|grant| history.fencing_of(grant).is_some())
             .count();
         let tokens = by_server.max(answered.len());
         if tokens < 2 {
@@ -66,12 +72,13 @@ impl FencingRises {
     fn by_server(&self, history: &History) -> Option<Finding> {
         let mut highest: HashMap<_, usize> = HashMap::default();
         for (index, grant) in history.grants.iter().enumerate() {
-            let Some(fencing) = grant.fencing else {
+            let Some(fencing) = history.fencing_of(grant) else {
                 continue;
             };
             let best = highest.entry((&grant.server, &grant.key)).or_insert(index);
             let before = &history.grants[*best];
-            if before.fencing < Some(fencing) {
+            let higher = history.fencing_of(before);
+            if higher < Some(fencing) {
                 *best = index;
                 continue;
             }
@@ -85,7 +92,11 @@ impl FencingRises {
                 whose(history, before),
                 secs(before.granted.middle()),
             );
-            let finding = Finding::violated(self, why).resting_on([before.seq, grant.seq]);
+            let told = [before, grant].into_iter().filter_map(|one| one.attempt);
+            let told = told.flat_map(|attempt| history.operations[attempt].seqs());
+            let finding = Finding::violated(self, why)
+                .resting_on([before.seq, grant.seq])
+                .resting_on(told.filter(|_| grant.fencing.is_none() || before.fencing.is_none()));
             let workers = grant.worker.into_iter().chain(before.worker);
             return Some(finding.witnessed_by(history, workers));
         }
@@ -93,10 +104,10 @@ impl FencingRises {
     }
 
     /// In real time, by what the workers were told.
-    fn by_real_time(&self, history: &History, answered: &[Answered<'_>]) -> Option<Finding> {
-        let mut by_answer: Vec<&Answered<'_>> = answered.iter().collect();
+    fn by_real_time(&self, history: &History, answered: Vec<&Answered<'_>>) -> Option<Finding> {
+        let mut by_answer = answered.clone();
         by_answer.sort_by_key(|one| (one.answered, one.operation));
-        let mut by_sent: Vec<&Answered<'_>> = answered.iter().collect();
+        let mut by_sent = answered;
         by_sent.sort_by_key(|one| (one.sent, one.operation));
         let mut ended = by_answer.into_iter().peekable();
         let mut highest: Option<&Answered<'_>> = None;
@@ -164,6 +175,7 @@ fn answered(history: &History) -> Vec<Answered<'_>> {
                 }),
             ) => Some(Answered {
                 grant,
+                key: history.key_of(operation.worker),
                 fencing: *fencing,
                 sent: operation.invoked,
                 answered: operation.ended(),

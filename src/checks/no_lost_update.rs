@@ -25,7 +25,8 @@ impl Check for NoLostUpdate {
         let mut last: HashMap<&str, &StoreAttempt> = HashMap::default();
         let mut accepted = 0_usize;
         let writes = history.store.iter();
-        for write in writes.filter(|write| write.accepted && write.kind == AttemptKind::Write) {
+        for write in writes.filter(|write| write.took_effect() && write.kind == AttemptKind::Write)
+        {
             accepted += 1;
             let before = last.insert(&write.resource, write);
             if write.based_on.as_deref() == before.map(|before| &*before.write) {

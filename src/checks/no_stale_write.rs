@@ -120,6 +120,10 @@ pub fn staleness(history: &History) -> Staleness {
             continue;
         }
         found.writes += 1;
+        if write.done_before {
+            // It changed nothing: under which token does not matter.
+            continue;
+        }
         let first = *writers
             .entry(&write.resource)
             .or_insert(write.grant.as_ref());
@@ -173,7 +177,7 @@ impl<'a> Issued<'a> {
         let mut pairs = HashSet::default();
         for grant in &history.grants {
             if let Some(id) = &grant.id {
-                pairs.insert((id, grant.fencing));
+                pairs.insert((id, history.fencing_of(grant)));
             }
         }
         let whole = !history.grants.is_empty()

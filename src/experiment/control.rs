@@ -139,7 +139,9 @@ fn violates(
             .filter_map(|key| against.tree.get(key))
             .flat_map(super::tree::Node::keys)
             .collect();
-        if !names.contains(&by.value) {
+        let workers = against.main.map_or(&[][..], |main| &main.workers);
+        let one_of_a_group = workers.iter().any(|worker| worker.name == by.value);
+        if !names.contains(&by.value) && !one_of_a_group {
             let message = format!("`by`: no worker or fault is named {}", quote(by.value));
             reading.unknown(&by.at, message, by.value, names);
         }

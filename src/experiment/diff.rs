@@ -1,7 +1,7 @@
 //! Two plans compared field by field: a control must differ from the main arm in one path.
 
 use crate::plan::Plan;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,11 +11,29 @@ pub(super) struct Difference {
     pub to: Value,
 }
 
-/// Every path in which `arm` differs from `main`; what says which arm it is does not count.
+/// Every path in which `arm` differs from `main`; what says which arm it is does not count. What
+/// differs in the same way in every worker of a group is one path, that of the group.
 pub(super) fn differences(main: &Plan, arm: &Plan) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", &plain(main), &plain(arm), &mut found);
-    found
+    let mut paths: Vec<Difference> = Vec::new();
+    for mut difference in found {
+        if let Some(path) = of_group(main, &difference.path) {
+            difference.path = path;
+        }
+        if !paths.contains(&difference) {
+            paths.push(difference);
+        }
+    }
+    paths
+}
+
+/// `workers.w1.key` as `workers.w.key`, if w1 is one of the group w.
+fn of_group(plan: &Plan, path: &str) -> Option<String> {
+    let (name, rest) = path.strip_prefix("workers.")?.split_once('.')?;
+    let mut workers = plan.workers.iter();
+    let worker = workers.find(|worker| worker.name == name)?;
+    Some(format!("workers.{}.{rest}", worker.group.as_ref()?))
 }
 
 /// A plan as JSON without `arm` and `control`.
@@ -51,16 +69,23 @@ fn compare(path: &str, from: &Value, to: &Value, found: &mut Vec<Difference>) {
     }
 }
 
-/// The parts of two values side by side, if they have the same parts: the same fields, or named
-/// elements of the same names in the same order. Otherwise the whole is what differs.
+/// The parts of two values side by side, if they have the same parts: the same fields, some of them
+/// left out on one side, or named elements of the same names in the same order. Otherwise the whole
+/// is what differs.
 fn pairs<'v>(from: &'v Value, to: &'v Value) -> Option<Vec<(String, &'v Value, &'v Value)>> {
     match (from, to) {
         (Value::Object(from), Value::Object(to)) => {
-            let same = from.keys().eq(to.keys());
+            let (more, less) = if from.len() < to.len() {
+                (to, from)
+            } else {
+                (from, to)
+            };
+            let same = less.keys().all(|key| more.contains_key(key));
             same.then(|| {
-                let pairs = from.iter().zip(to.values());
-                pairs
-                    .map(|((key, from), to)| (key.clone(), from, to))
+                let of =
+                    |fields: &'v Map<String, Value>, key| fields.get(key).unwrap_or(&Value::Null);
+                let keys = more.keys();
+                keys.map(|key| (key.clone(), of(from, key), of(to, key)))
                     .collect()
             })
         }

@@ -6,6 +6,10 @@ use super::{Experiment, Overrides, read};
 /// Name and text of every drill of `experiments/`.
 const DRILLS: &[(&str, &str)] = &[
     (
+        "ask-first",
+        include_str!("../../experiments/ask-first.toml"),
+    ),
+    (
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),
     ),
@@ -13,7 +17,12 @@ const DRILLS: &[(&str, &str)] = &[
         "downstream",
         include_str!("../../experiments/downstream.toml"),
     ),
+    (
+        "duplicate",
+        include_str!("../../experiments/duplicate.toml"),
+    ),
     ("evict", include_str!("../../experiments/evict.toml")),
+    ("expiry", include_str!("../../experiments/expiry.toml")),
     ("flush", include_str!("../../experiments/flush.toml")),
     (
         "held-renew",
@@ -23,6 +32,8 @@ const DRILLS: &[(&str, &str)] = &[
         "held-reply",
         include_str!("../../experiments/held-reply.toml"),
     ),
+    ("herd", include_str!("../../experiments/herd.toml")),
+    ("kill", include_str!("../../experiments/kill.toml")),
     (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
@@ -31,6 +42,11 @@ const DRILLS: &[(&str, &str)] = &[
         "late-release",
         include_str!("../../experiments/late-release.toml"),
     ),
+    (
+        "late-token",
+        include_str!("../../experiments/late-token.toml"),
+    ),
+    ("mutex", include_str!("../../experiments/mutex.toml")),
     ("noscript", include_str!("../../experiments/noscript.toml")),
     ("outage", include_str!("../../experiments/outage.toml")),
     (
@@ -50,7 +66,12 @@ const DRILLS: &[(&str, &str)] = &[
         "refuse-writes",
         include_str!("../../experiments/refuse-writes.toml"),
     ),
+    ("renew", include_str!("../../experiments/renew.toml")),
     ("restart", include_str!("../../experiments/restart.toml")),
+    (
+        "starved-renewal",
+        include_str!("../../experiments/starved-renewal.toml"),
+    ),
     (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),

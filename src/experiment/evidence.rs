@@ -6,12 +6,13 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
-use crate::plan::{Evidence, StepAction, WorkerPlan};
+use crate::plan::{Evidence, WorkerPlan};
 
 /// Most sentences of one drill.
 const SENTENCES_MAX: usize = 64;
 
-const FORMS: &str = "write `W lease ended while F`, `W granted while F` or `W.write.N reached the store after V.write.M`";
+/// Every sentence that there is.
+pub(super) const FORMS: &str = "write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times` or `W.write.N reached the store after V.write.M`";
 
 /// Reads every sentence.
 pub(super) fn read(reading: &mut Reading, root: &Section<'_>, cast: &Cast) -> Vec<Evidence> {
@@ -54,6 +55,15 @@ fn sentence(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>) -> Option<Ev
             known.then(|| Evidence::Granted {
                 worker: (*worker).to_owned(),
                 fault: (*fault).to_owned(),
+            })
+        }
+        [worker, what @ ("granted" | "waited"), times, "times"] => {
+            let known = group(reading, cast, typed, worker);
+            let times = often(reading, typed, times)?;
+            let worker = (*worker).to_owned();
+            known.then_some(match *what {
+                "granted" => Evidence::GrantedTimes { worker, times },
+                _ => Evidence::Waited { worker, times },
             })
         }
         [late, "reached", "the", "store", "after", early] => {
@@ -108,8 +118,33 @@ fn contender(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str)
     true
 }
 
-/// The word names a fault.
+/// The word names a worker that can hold the lock, or a group of them.
+fn group(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
+    cast.groups.iter().any(|group| group == word) || contender(reading, cast, typed, word)
+}
+
+/// A number from 1.
+fn often(reading: &mut Reading, typed: &Spot<&str>, word: &str) -> Option<u64> {
+    let times = word.parse().ok().filter(|times| *times > 0);
+    if times.is_none() {
+        let at = word_at(reading, typed, word);
+        reading.problem(&at, format!("{} is not a number from 1", quote(word)));
+    }
+    times
+}
+
+/// The word names a fault, or a step of a worker.
 fn broken(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
+    if let Some((worker, step)) = word.split_once('.') {
+        let steps = |plan: &WorkerPlan| plan.script.iter().any(|one| one.name == step);
+        let mut workers = cast.workers.iter();
+        if cast.unread.contains(worker) || workers.any(|w| w.name == worker && steps(w)) {
+            return true;
+        }
+        let at = word_at(reading, typed, word);
+        reading.problem(&at, format!("no script has the step {}", quote(word)));
+        return false;
+    }
     let known = cast.fault_names.iter().any(|name| name == word);
     if !known {
         let at = word_at(reading, typed, word);
@@ -140,7 +175,7 @@ fn write(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> 
 /// The worker's name beside each of its writes, `worker.write.n`.
 fn writes_of(worker: &WorkerPlan) -> impl Iterator<Item = (&str, String)> {
     let steps = worker.script.iter();
-    let writes = steps.filter(|step| step.action == StepAction::Write);
+    let writes = steps.filter(|step| step.action.writes());
     let name = worker.name.as_str();
     writes.map(move |step| (name, format!("{name}.{}", step.name)))
 }

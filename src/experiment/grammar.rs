@@ -6,6 +6,10 @@ use super::registry;
 use super::shape::{Key, Names, Shape, may, need};
 use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
+mod cast;
+
+use cast::{FAULT, WORKER};
+
 /// The checks that a file may speak of.
 const CHECKS: Names = Names {
     noun: "check",
@@ -99,6 +103,11 @@ const LOCK: &[Key] = &[
     ),
     may("key", Shape::Text, "the key that every worker locks"),
     may(
+        "renewal",
+        names("thread for renewals", registry::renewal_names),
+        "what renewals run on: threads of their own (the default), or the script's",
+    ),
+    may(
         "persist",
         names("kind of persistence", registry::persist_names),
         "what the server keeps over a restart: none (the default), everysec or always",
@@ -123,57 +132,14 @@ const STORE: &[Key] = &[
     ),
     may("once", Shape::Flag, "one write a fencing token only"),
     may(
+        "idempotent",
+        Shape::Flag,
+        "each job takes effect once, however often it is delivered",
+    ),
+    may(
         "resource",
         Shape::Text,
         "the resource that every worker writes",
-    ),
-];
-
-const WORKER: &[Key] = &[
-    may(
-        "start",
-        Shape::Table(AFTER),
-        "the event after which it begins; absent = at once",
-    ),
-    need("script", Shape::Script, "what it does, in order"),
-];
-
-const FAULT: &[Key] = &[
-    need(
-        "kind",
-        names("fault", registry::fault_names),
-        "see `lockdrill list faults`",
-    ),
-    need(
-        "target",
-        Shape::Text,
-        "a worker, `holder` (resolved once, at the onset), `lock-server` or `store-server`",
-    ),
-    may(
-        "edge",
-        names("service", registry::service_names),
-        "for a fault of the network: the target's way to which service",
-    ),
-    may(
-        "command",
-        names("command", registry::command_names),
-        "for a fault of one request or reply: which",
-    ),
-    may(
-        "nth",
-        Shape::Text,
-        "which such request from the onset on, `1st`, `2nd`, …; absent = the first",
-    ),
-    need("when", Shape::Table(WHEN), "when it begins"),
-    may(
-        "heal",
-        Shape::Table(AFTER),
-        "the event that ends it; this or `for`, unless it cannot be undone",
-    ),
-    may(
-        "for",
-        Shape::Duration,
-        "time since the proven onset that ends it; this or `heal`",
     ),
 ];
 
@@ -183,24 +149,7 @@ const NETWORK: &[Key] = &[need(
     "who makes the edges; auto (the default) takes what can do the faults of the drill",
 )];
 
-/// `{ after = EVENT }`
-const AFTER: &[Key] = &[need("after", Shape::Event, "see `lockdrill list events`")];
-
-/// `{ at = POINT }` or `{ after = EVENT }`
-const WHEN: &[Key] = &[
-    may(
-        "at",
-        Shape::Event,
-        "a point of a script: the worker is parked there",
-    ),
-    may("after", Shape::Event, "an event: no worker waits"),
-];
-
-const EVIDENCE: &[Key] = &[need(
-    "require",
-    Shape::Sentences,
-    "`W lease ended while F`, `W granted while F`, `W.write.N reached the store after V.write.M`",
-)];
+const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
 
 const CONTROL: &[Key] = &[
     need(

@@ -38,6 +38,7 @@ mod tree;
 mod waits;
 mod walk;
 mod wire;
+mod worker;
 
 pub use embedded::built_in;
 pub use refused::Refused;

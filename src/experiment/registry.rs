@@ -37,6 +37,21 @@ pub(super) fn class_names() -> Vec<&'static str> {
     vec!["correctness", "efficiency"]
 }
 
+/// What a worker may ask before a write.
+pub(super) fn gate_names() -> Vec<&'static str> {
+    vec!["none", "is_locked", "handle"]
+}
+
+/// Where a worker's fencing tokens may come from.
+pub(super) fn fencing_names() -> Vec<&'static str> {
+    vec!["lock", "own-counter"]
+}
+
+/// What renewals may run on.
+pub(super) fn renewal_names() -> Vec<&'static str> {
+    vec!["own", "script"]
+}
+
 /// How a store compares fencing tokens.
 pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]

@@ -13,7 +13,8 @@ use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
 use crate::plan::{
-    Class, FORMAT, FaultPlan, Heal, LockPlan, MAIN_ARM, Persist, Plan, Service, StorePlan, Target,
+    Class, FORMAT, FaultPlan, Heal, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, Service, StorePlan,
+    Target,
 };
 use crate::store::Fence;
 
@@ -126,7 +127,8 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let lease = section.duration(reading, "lease");
     let renew = section.duration(reading, "renew");
     let flaw = section.one_of(reading, "flaw");
-    let key = key(reading, &section, "key");
+    let key = key_text(reading, &section, "key");
+    let renewal = section.one_of(reading, "renewal");
     let persist = section.one_of(reading, "persist");
     if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
         flaw_fits(reading, backend, flaw);
@@ -148,6 +150,10 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
         renew_ms: renew.map(|renew| renew.value).filter(|every| *every > 0),
         flaw: flaw.map(|flaw| flaw.value.to_owned()),
         key,
+        renewal: match renewal.map(|word| word.value) {
+            Some("script") => RunsOn::Script,
+            _ => RunsOn::Own,
+        },
         persist: persist.map_or(Persist::None, |word| match word.value {
             "always" => Persist::Always,
             "everysec" => Persist::Everysec,
@@ -208,7 +214,8 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
     let fence = section.one_of(reading, "fence");
     let seal = section.flag(reading, "seal").unwrap_or(false);
     let once = section.flag(reading, "once").unwrap_or(false);
-    let resource = key(reading, &section, "resource");
+    let idempotent = section.flag(reading, "idempotent").unwrap_or(false);
+    let resource = key_text(reading, &section, "resource");
     if seal && once {
         let message = "`once` with `seal`: the seal uses up the fencing token that the first write would present";
         let hint = "leave out one of the two";
@@ -224,11 +231,12 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
         seal,
         once,
         resource,
+        idempotent,
     })
 }
 
 /// A key or resource: any text, but not endless and without control characters.
-fn key(reading: &mut Reading, section: &Section<'_>, name: &str) -> String {
+pub(super) fn key_text(reading: &mut Reading, section: &Section<'_>, name: &str) -> String {
     let Some(typed) = section.text(reading, name) else {
         return KEY.to_owned();
     };

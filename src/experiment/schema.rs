@@ -50,6 +50,7 @@ fn shape(shape: &Shape) -> Value {
         Shape::Text | Shape::Event => json!({ "type": "string", "minLength": 1 }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Duration => json!({ "type": "string", "examples": ["1500ms", "2s"] }),
+        Shape::Count(max) => json!({ "type": "integer", "minimum": 1, "maximum": max }),
         Shape::OneOf(names) => one_of(*names),
         Shape::ListOf(names) => json!({
             "type": "array", "items": one_of(*names), "uniqueItems": true,

@@ -7,6 +7,7 @@ use super::duration;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
+use super::shape::{NAME_RULE, is_name};
 use crate::plan::StepAction;
 
 /// One word that a script step may begin with.
@@ -33,7 +34,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         word: "write",
-        form: "write",
+        form: "write` or `write job J within 500ms",
     },
     Verb {
         word: "read",
@@ -42,6 +43,10 @@ pub(super) const VERBS: &[Verb] = &[
     Verb {
         word: "hold",
         form: "hold 2s` or `hold until a.released",
+    },
+    Verb {
+        word: "burn",
+        form: "burn 2s",
     },
     Verb {
         word: "renew",
@@ -98,9 +103,12 @@ pub(super) fn step(reading: &mut Reading, typed: &Spot<&str>) -> Option<Written>
         "hold" => timed(reading, word, &operand, |for_ms| StepAction::Hold {
             for_ms,
         }),
+        "burn" => timed(reading, word, &operand, |for_ms| StepAction::Burn {
+            for_ms,
+        }),
         "acquire" => bare(reading, word, &operand, StepAction::Acquire),
         "check" => bare(reading, word, &operand, StepAction::Check),
-        "write" => bare(reading, word, &operand, StepAction::Write),
+        "write" => Some(write(reading, &operand)),
         "read" => bare(reading, word, &operand, StepAction::Read),
         "renew" => bare(reading, word, &operand, StepAction::Renew),
         "release" => bare(reading, word, &operand, StepAction::Release),
@@ -145,6 +153,39 @@ fn bare(
     );
     reading.hinted(&operand.at, message, form(word));
     Some(action)
+}
+
+/// `write`, `write job J`, `write within D`, or both in this order.
+fn write(reading: &mut Reading, operand: &Spot<&str>) -> StepAction {
+    let words: Vec<&str> = operand.value.split_whitespace().collect();
+    let (job, rest) = match words.as_slice() {
+        [] => return StepAction::Write,
+        ["job", job, rest @ ..] if *job != "within" => (Some((*job).to_owned()), rest),
+        rest => (None, rest),
+    };
+    let within = match rest {
+        [] => Ok(None),
+        ["within", time] => duration::parse(time).map(Some),
+        _ => {
+            let message = format!("`write` cannot be followed by {}", quote(operand.value));
+            reading.hinted(&operand.at, message, form("write"));
+            return StepAction::Write;
+        }
+    };
+    if let Some(job) = job.as_deref().filter(|job| !is_name(job)) {
+        let message = format!("{} cannot be the name of a job", quote(job));
+        reading.hinted(&operand.at, message, NAME_RULE);
+    }
+    let within_ms = within.unwrap_or_else(|bad| {
+        let message = format!("`write within`: {}", bad.message);
+        reading.hinted(&operand.at, message, bad.hint.replace('"', ""));
+        None
+    });
+    if within_ms == Some(0) {
+        let message = "`write within` no time at all";
+        reading.hinted(&operand.at, message, form("write"));
+    }
+    StepAction::WriteAs { job, within_ms }
 }
 
 fn timed(

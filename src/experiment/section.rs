@@ -3,12 +3,13 @@
 //! Nothing here stops at the first problem: a value that cannot be used is told once and read as
 //! absent, and the reader goes on, so that all problems of a file are told in one go.
 
-use super::duration;
 use super::place::At;
 use super::reading::{Reading, Spot, near};
 use super::refused::quote;
 use super::shape::{Key, NAME_RULE, Shape, is_name};
 use super::tree::{Entry, Node, Table, Value};
+
+mod values;
 
 /// A table and the keys that it may have.
 #[derive(Debug)]
@@ -90,45 +91,6 @@ impl<'t> Section<'t> {
             value: text,
             at: node.at.clone(),
         })
-    }
-
-    /// True or false.
-    pub fn flag(&self, reading: &mut Reading, name: &str) -> Option<bool> {
-        let node = self.table.get(name)?;
-        let Value::Flag(flag) = node.value else {
-            self.wrong(reading, name, node, "true or false");
-            return None;
-        };
-        Some(flag)
-    }
-
-    /// A duration in milliseconds; zero included.
-    pub fn duration(&self, reading: &mut Reading, name: &str) -> Option<Spot<u64>> {
-        let node = self.table.get(name)?;
-        let bad = match &node.value {
-            Value::Text(text) => match duration::parse(text) {
-                Ok(ms) => {
-                    return Some(Spot {
-                        value: ms,
-                        at: node.at.clone(),
-                    });
-                }
-                Err(bad) => bad,
-            },
-            Value::Number(number) => duration::Bad {
-                message: format!("{} is a number", quote(number)),
-                hint: format!(
-                    "a duration is a string with a unit: {}?",
-                    duration::meant(number)
-                ),
-            },
-            Value::Flag(_) | Value::Date | Value::List(_) | Value::Table(_) => {
-                self.wrong(reading, name, node, "a duration, as `\"2s\"`");
-                return None;
-            }
-        };
-        reading.hinted(&node.at, format!("`{name}`: {}", bad.message), bad.hint);
-        None
     }
 
     /// One name of the registry that the grammar gives for this key.

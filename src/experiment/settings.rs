@@ -71,6 +71,7 @@ fn one(key: &Key, below: Option<&Table>, prefix: &str, found: &mut Vec<String>) 
         Shape::Text
         | Shape::Flag
         | Shape::Duration
+        | Shape::Count(_)
         | Shape::Event
         | Shape::OneOf(_)
         | Shape::ListOf(_)

@@ -36,6 +36,8 @@ pub(super) enum Shape {
     Text,
     Flag,
     Duration,
+    /// A whole number from 1 to this.
+    Count(u64),
     /// The name of an event.
     Event,
     /// One name of a registry.

@@ -19,7 +19,12 @@ use std::collections::BTreeSet;
 pub(super) fn check(reading: &mut Reading, cast: &Cast) {
     let possible = names::possible_of(&cast.workers, &[]);
     let mut sound = true;
+    let mut places = BTreeSet::new();
     for wait in &cast.waits {
+        // Workers that do the same wait at the same place of the file.
+        if !places.insert((wait.at.source, wait.at.span.start)) {
+            continue;
+        }
         sound &= known(reading, cast, &possible, wait) && right_word(reading, wait);
     }
     if sound && reading.problems.is_empty() {
@@ -79,7 +84,7 @@ fn is_form(what: &str) -> bool {
         ["started" | "exited" | "acquired" | "lost" | "released"] => true,
         ["write", "accepted" | "rejected"] => true,
         ["acquired", n] => numbered(n),
-        ["write", n, "accepted" | "rejected" | "armed"] => numbered(n),
+        ["write", n, "accepted" | "rejected" | "armed"] | ["acquire", n, "armed"] => numbered(n),
         [word, n, "before" | "after"] => is_verb(word) && numbered(n),
         _ => false,
     }
@@ -193,7 +198,7 @@ fn before_point(worker: &WorkerPlan, point: &str) -> BTreeSet<String> {
             StepAction::Acquire | StepAction::Enter { .. } => {
                 names.insert(format!("{name}.acquired"));
             }
-            StepAction::Write => {
+            StepAction::Write | StepAction::WriteAs { .. } => {
                 names.insert(format!("{name}.write.accepted"));
                 names.insert(format!("{name}.{}.accepted", step.name));
             }
@@ -204,6 +209,7 @@ fn before_point(worker: &WorkerPlan, point: &str) -> BTreeSet<String> {
             | StepAction::Read
             | StepAction::Hold { .. }
             | StepAction::HoldUntil { .. }
+            | StepAction::Burn { .. }
             | StepAction::Renew
             | StepAction::Await { .. }
             | StepAction::StopIfLost => {}

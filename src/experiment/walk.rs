@@ -24,7 +24,12 @@ pub(super) fn order(reading: &mut Reading, cast: &Cast) {
         0 => stuck.iter().collect(),
         _ => circle.collect(),
     };
+    let mut places = BTreeSet::new();
     for wait in told {
+        // Workers that do the same wait at the same place of the file.
+        if !places.insert((wait.at.source, wait.at.span.start)) {
+            continue;
+        }
         let shown = quote(&wait.event);
         let message = format!("{shown} can never happen while this waits for it");
         let owner = owner(wait);

@@ -1,5 +1,5 @@
 //! Named defects, built in on purpose: each is one statement away from the sound code, goes
-//! unnoticed in a fault-free run, and does damage only under a fault. They prove that the checks
+//! unnoticed in a fault-free run, and does damage only under a fault or a crowd. They prove that the checks
 //! can see what they claim to see. Never reachable unless asked for by name.
 
 use crate::lock::backends;
@@ -27,6 +27,8 @@ pub enum Flaw {
     EvalshaOnly,
     /// An acquire that was not answered counts as granted.
     FailsOpen,
+    /// A waiter asks again every millisecond.
+    HotPoll,
 }
 
 /// Every flaw.
@@ -41,6 +43,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::IgnoresRenewalFailure,
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
+    Flaw::HotPoll,
 ];
 
 impl Flaw {
@@ -57,6 +60,7 @@ impl Flaw {
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
+            Flaw::HotPoll => "hot_poll",
         }
     }
 
@@ -92,6 +96,9 @@ impl Flaw {
             }
             Flaw::EvalshaOnly => {
                 "a script that the server has forgotten is not sent again: after its restart no lock can be taken"
+            }
+            Flaw::HotPoll => {
+                "a waiter asks again every millisecond instead of waiting to be woken: many waiters swamp the server"
             }
         }
     }
@@ -136,6 +143,7 @@ mod tests {
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
                 Flaw::FailsOpen,
+                Flaw::HotPoll,
             ] {
                 assert!(
                     kind.flaws.contains(&flaw),

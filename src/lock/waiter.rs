@@ -5,6 +5,7 @@
 
 use crate::lock::commands::Attempted;
 use crate::lock::error::{CommandError, EnterError, LockError};
+use crate::lock::flaws::Flaw;
 use crate::lock::handle::LockHandle;
 use crate::lock::manager::Context;
 use crate::lock::options::LockOptions;
@@ -15,7 +16,7 @@ use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// Longest time between two looks at the lock, before jitter.
@@ -23,6 +24,8 @@ const POLL: Duration = Duration::from_millis(1_000);
 /// Shortest time between two looks that nobody woke us for: leaves the pace room for the look
 /// that follows a wake-up.
 const LOOK_MIN: Duration = Duration::from_millis(500);
+/// Time between two looks of the flaw that polls hot.
+const HOT_POLL: Duration = Duration::from_millis(1);
 
 /// Waits for one lock. Nothing happens before [`Waiter::enter`].
 pub struct Waiter {
@@ -123,8 +126,16 @@ impl Waiter {
         }
     }
 
+    /// The waiter is the one with the defect.
+    fn is_hot(&self) -> bool {
+        self.context.service.flaw() == Some(Flaw::HotPoll)
+    }
+
     /// Until a release wakes us or the poll is due; within the pace.
     async fn pause(&mut self, wake: &mut dyn Wake) {
+        if self.is_hot() {
+            return sleep(HOT_POLL).await;
+        }
         let Some(look_at) = self.look_at else {
             return;
         };
@@ -150,7 +161,9 @@ impl Waiter {
         last: &mut Last,
     ) -> Attempted {
         loop {
-            sleep_until(self.pace.next(Instant::now())).await;
+            if !self.is_hot() {
+                sleep_until(self.pace.next(Instant::now())).await;
+            }
             self.pace.sent(Instant::now());
             let budget = attempt
                 .window()

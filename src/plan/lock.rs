@@ -16,9 +16,31 @@ pub struct LockPlan {
     pub flaw: Option<String>,
     /// Key that every worker locks.
     pub key: String,
+    /// What renewals run on, beside the script that works.
+    #[serde(default, skip_serializing_if = "RunsOn::is_own")]
+    pub renewal: RunsOn,
     /// What the service keeps on disk.
     #[serde(default)]
     pub persist: Persist,
+}
+
+/// What a worker's renewals run on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunsOn {
+    /// Threads of their own: work never keeps them from running.
+    #[default]
+    Own,
+    /// The script's own thread, whenever a step waits for an answer: work starves them.
+    Script,
+}
+
+impl RunsOn {
+    /// They have threads of their own.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub fn is_own(&self) -> bool {
+        *self == RunsOn::Own
+    }
 }
 
 /// What a lock service keeps over a restart.

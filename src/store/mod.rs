@@ -11,6 +11,7 @@
 
 use crate::ids::{FencingToken, GrantId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -41,6 +42,8 @@ pub struct StoreSpec {
     pub fence: Fence,
     /// Accept `fencing > highest` only, never `==`: for one-shot jobs.
     pub once: bool,
+    /// Each job takes effect once: a later delivery is answered like the first.
+    pub idempotent: bool,
     /// Where it is: a file path or a URL without credentials.
     pub location: String,
     /// `CLOCK_MONOTONIC` of lab time 0, ns: the log's times count from here.
@@ -61,6 +64,9 @@ pub struct Attempt {
     pub grant: Option<GrantId>,
     /// The fencing token that it presents; none if its lock gives none.
     pub fencing: Option<FencingToken>,
+    /// The job that it does, if it does one; a seal never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
 }
 
 /// What the store answered. Unknown is never told as accepted or rejected.
@@ -68,6 +74,8 @@ pub struct Attempt {
 pub enum StoreAnswer {
     /// Written (or, for a seal, the mark is raised).
     Accepted,
+    /// Its job had been done before by an accepted write; nothing changed now.
+    DoneBefore,
     /// Refused, nothing changed but the log.
     Rejected {
         /// The highest fencing token that the store knows.
@@ -88,8 +96,10 @@ pub struct Logged {
     pub seal: bool,
     /// What was put to the store.
     pub attempt: Attempt,
-    /// Accepted or not.
+    /// Accepted or not; what was done before counts as accepted.
     pub accepted: bool,
+    /// Its job had been done before: nothing changed but the log.
+    pub done_before: bool,
     /// Highest fencing token known before this attempt.
     pub highest: Option<FencingToken>,
     /// Lab time at which it was applied, ns.
@@ -103,6 +113,8 @@ pub struct Standing {
     pub write: Option<String>,
     /// Highest fencing token accepted.
     pub highest: Option<FencingToken>,
+    /// How often each job has taken effect, by name.
+    pub jobs: BTreeMap<String, u64>,
 }
 
 /// A store could not be opened or read.

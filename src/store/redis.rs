@@ -132,7 +132,8 @@ impl Redis {
                 Err(error) => return StoreAnswer::Failed(error.to_string()),
             },
         };
-        let command = match words::attempt(attempt, kind, (decision, self.spec.once)) {
+        let (once, idempotent) = (self.spec.once, self.spec.idempotent);
+        let command = match words::attempt(attempt, kind, (decision, once, idempotent)) {
             Ok(command) => command,
             Err(error) => return StoreAnswer::Failed(error.to_string()),
         };
@@ -157,7 +158,8 @@ impl ProtectedStore for Redis {
 
     async fn read(&mut self, resource: &str) -> Result<Standing, StoreError> {
         let standing = self.ask(&words::read_standing(resource)).await?;
-        Ok(words::standing(standing))
+        let jobs = self.ask(&words::read_jobs(resource)).await?;
+        Ok(words::standing(standing, jobs))
     }
 
     async fn log(&mut self) -> Result<Vec<Logged>, StoreError> {

@@ -63,6 +63,7 @@ mod tests {
             based_on: None,
             grant: grant.map(|name| GrantId(name.to_owned())),
             fencing: fencing.map(FencingToken),
+            job: None,
         }
     }
 

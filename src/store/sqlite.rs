@@ -143,7 +143,12 @@ impl Sqlite {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mark = tables::mark(&transaction, &attempt.resource)?;
+        // Whatever its token: it changes nothing, and its writer is to know that the work is done.
+        let done_before = self.spec.idempotent
+            && kind == Kind::Write
+            && tables::times_done(&transaction, attempt)? > 0;
         let accepted = match decision {
+            _ if done_before => true,
             Decision::Inside => mark.admits(attempt, self.spec.once),
             Decision::Before { admitted } => admitted,
         };
@@ -152,18 +157,21 @@ impl Sqlite {
             seal: kind == Kind::Seal,
             attempt: attempt.clone(),
             accepted,
+            done_before,
             highest: mark.highest,
             applied_ns: clock::monotonic_ns().saturating_sub(self.spec.lab_zero_ns),
         };
         tables::append(&transaction, &line)?;
         let highest = mark.highest;
-        if accepted {
+        if accepted && !done_before {
+            tables::do_job(&transaction, attempt)?;
             let write = (kind == Kind::Write).then_some(attempt.write.as_str());
             let raised = mark.raised_by(attempt);
             tables::stand(&transaction, &attempt.resource, &raised, write)?;
         }
         transaction.commit().map_err(Trouble::AtCommit)?;
         Ok(match accepted {
+            true if done_before => StoreAnswer::DoneBefore,
             true => StoreAnswer::Accepted,
             false => StoreAnswer::Rejected { highest },
         })

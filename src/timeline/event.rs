@@ -9,6 +9,7 @@
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 mod said;
 
@@ -312,8 +313,14 @@ pub enum Event {
         grant: Option<GrantId>,
         /// The fencing token it presented.
         fencing: Option<FencingToken>,
-        /// Accepted or not.
+        /// The job that it does, if it does one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<String>,
+        /// Accepted or not; what was done before counts as accepted.
         accepted: bool,
+        /// Its job had been done before: nothing changed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        done_before: bool,
         /// Highest fencing token that the store knew before this attempt.
         highest: Option<FencingToken>,
         /// Lab time at which the store applied it, ns, by the clock of the process that ran the
@@ -328,6 +335,9 @@ pub enum Event {
         write: Option<String>,
         /// Highest fencing token accepted.
         highest: Option<FencingToken>,
+        /// How often each job has taken effect, by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        jobs: BTreeMap<String, u64>,
     },
     /// What the lock service holds at the end for one key.
     FinalKey {

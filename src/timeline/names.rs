@@ -66,6 +66,10 @@ pub const CATALOGUE: &[EventName] = &[
         meaning: "a point: W is about to begin its Nth step of this kind",
     },
     EventName {
+        pattern: "W.acquire.N.armed",
+        meaning: "a point: the last moment before the last command of the Nth attempt of W leaves",
+    },
+    EventName {
         pattern: "W.write.N.armed",
         meaning: "a point: the last moment before the Nth write of W changes the store",
     },
@@ -287,12 +291,17 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
 pub fn yields(worker: &str, step: &Step, grants: usize) -> Vec<String> {
     let mut names = vec![format!("{worker}.{}.after", step.name)];
     match &step.action {
-        StepAction::Acquire | StepAction::Enter { .. } => names.extend([
-            format!("{worker}.acquired"),
-            format!("{worker}.acquired.{grants}"),
-            format!("{worker}.lost"),
-        ]),
-        StepAction::Write => names.extend([
+        StepAction::Acquire | StepAction::Enter { .. } => {
+            if step.action == StepAction::Acquire {
+                names.push(format!("{worker}.{}.armed", step.name));
+            }
+            names.extend([
+                format!("{worker}.acquired"),
+                format!("{worker}.acquired.{grants}"),
+                format!("{worker}.lost"),
+            ]);
+        }
+        StepAction::Write | StepAction::WriteAs { .. } => names.extend([
             format!("{worker}.{}.armed", step.name),
             format!("{worker}.write.accepted"),
             format!("{worker}.write.rejected"),
@@ -304,6 +313,7 @@ pub fn yields(worker: &str, step: &Step, grants: usize) -> Vec<String> {
         | StepAction::Read
         | StepAction::Hold { .. }
         | StepAction::HoldUntil { .. }
+        | StepAction::Burn { .. }
         | StepAction::Renew
         | StepAction::Await { .. }
         | StepAction::StopIfLost => {}
@@ -497,16 +507,13 @@ mod tests {
             StepAction::Write,
             StepAction::Release,
         ]);
-        let worker = WorkerPlan {
-            name: "a".into(),
-            start: None,
-            script,
-        };
+        let worker = WorkerPlan::new("a", script);
         let names = possible_of(&[worker], &[]);
         for name in [
             "a.started",
             "a.acquired",
             "a.acquired.1",
+            "a.acquire.1.armed",
             "a.write.2.armed",
             "a.write.2.accepted",
             "a.released",

@@ -191,7 +191,12 @@ impl Case<'_> {
         if named.outcome != Outcome::Violated {
             return Err(format!("{} was not violated: {}", named.check, named.why));
         }
-        if !named.by.contains(&control.by) {
+        let meant = |name: &String| {
+            let mut workers = self.plan.workers.iter();
+            *name == control.by
+                || workers.any(|one| one.name == *name && one.is_called(&control.by))
+        };
+        if !named.by.iter().any(meant) {
             let by = named.by.join(", ");
             return Err(format!(
                 "{} was violated, but by {by} and not by {}: {}",

@@ -6,18 +6,20 @@
 
 use super::WorkerSpec;
 use super::record::Record;
+use super::source::Source;
+use super::stage::Stage;
 use super::writing::Claim;
-use crate::ids::{GrantId, OwnerToken};
+use crate::ids::FencingToken;
 use crate::lock::backends::{self, ConnectSpec};
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
 use crate::lock::{
     Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, ManagerOptions, Release,
-    Renewal, TokenSource,
+    Renewal,
 };
+use crate::plan::{Fencing, Gate, WorkerPlan};
 use crate::timeline::event::{Answer, Call, Outcome};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -29,17 +31,20 @@ pub(super) struct Lock<'a> {
     manager: LockManager,
     options: LockOptions,
     key: &'a str,
+    fencing: Fencing,
     record: &'a Record,
     /// The latest grant, or what may be one. Kept after release or loss: late work presents it.
     handle: Option<LockHandle>,
     /// The latest step brought a grant that nobody has asked for yet.
     new: bool,
+    /// Grants so far.
+    grants: u64,
 }
 
 impl<'a> Lock<'a> {
     pub(super) async fn connect(
-        spec: &'a WorkerSpec,
-        record: &'a Arc<Record>,
+        (spec, worker): (&'a WorkerSpec, &'a WorkerPlan),
+        (record, stage): (&'a Arc<Record>, &Arc<Stage>),
     ) -> Result<Self, String> {
         let plan = &spec.plan.lock;
         let kind = backends::named(&plan.backend)
@@ -51,16 +56,14 @@ impl<'a> Lock<'a> {
         let renew = plan.renew_ms.map(Duration::from_millis);
         let options = LockOptions::new(Duration::from_millis(plan.lease_ms), renew)
             .map_err(|error| error.to_string())?;
-        let service = (kind.connect)(ConnectSpec {
-            address: spec.lock.address.clone(),
-            flaw,
-        })
-        .await
-        .map_err(|error| format!("cannot connect to the lock service: {error}"))?;
-        let source = Source {
-            worker: spec.worker.clone(),
-            attempts: AtomicU64::new(0),
-        };
+        let stage = Arc::clone(stage);
+        let mut connect = ConnectSpec::new(&spec.lock.address);
+        connect.flaw = flaw;
+        let service = (kind.connect)(connect.arming(Arc::new(move || stage.acquire_armed())));
+        let service = service
+            .await
+            .map_err(|error| format!("cannot connect to the lock service: {error}"))?;
+        let source = Source::new(&spec.worker);
         let names = ManagerOptions::new(&spec.worker, &spec.lock.prefix);
         let manager = LockManager::new(service, names)
             .with_source(Arc::new(source))
@@ -68,10 +71,12 @@ impl<'a> Lock<'a> {
         Ok(Lock {
             manager,
             options,
-            key: &plan.key,
+            key: worker.key.as_ref().unwrap_or(&plan.key),
+            fencing: worker.fencing,
             record,
             handle: None,
             new: false,
+            grants: 0,
         })
     }
 
@@ -112,12 +117,22 @@ impl<'a> Lock<'a> {
     }
 
     /// Asks the handle whether it holds.
-    pub(super) fn check(&self) {
+    pub(super) fn check(&self) -> bool {
         let grant = self.handle.as_ref().map(|handle| handle.grant().clone());
         let op = self.record.invoke(Call::Check { grant });
         let locked = self.handle.as_ref().is_some_and(LockHandle::is_locked);
         self.record
             .answer(op, Outcome::Ok, Answer::Locked { locked });
+        locked
+    }
+
+    /// Asks what the plan says before a write.
+    pub(super) fn lets_write(&self, gate: Gate) -> bool {
+        match gate {
+            Gate::None => true,
+            Gate::IsLocked => self.check(),
+            Gate::Handle => self.handle.is_some(),
+        }
     }
 
     /// Renews by hand. Without a handle there is nothing to renew and nothing is done.
@@ -161,13 +176,15 @@ impl<'a> Lock<'a> {
 
     /// What a write presents.
     pub(super) fn claim(&self) -> Claim {
-        self.handle.as_ref().map_or_else(Claim::default, claim_of)
+        let handle = self.handle.as_ref();
+        handle.map_or_else(Claim::default, |handle| self.claim_of(handle))
     }
 
     /// The grant that the latest step brought, told once.
     pub(super) fn newly_granted(&mut self) -> Option<Claim> {
         let new = std::mem::take(&mut self.new);
-        self.handle.as_ref().filter(|_| new).map(claim_of)
+        let handle = self.handle.as_ref().filter(|_| new);
+        handle.map(|handle| self.claim_of(handle))
     }
 
     /// The handle has said that the lock is lost.
@@ -204,14 +221,18 @@ impl<'a> Lock<'a> {
         };
         self.handle = Some(handle);
         self.new = true;
+        self.grants += 1;
         (Outcome::Ok, answer)
     }
-}
 
-fn claim_of(handle: &LockHandle) -> Claim {
-    Claim {
-        grant: Some(handle.grant().clone()),
-        fencing: handle.fencing_token(),
+    fn claim_of(&self, handle: &LockHandle) -> Claim {
+        Claim {
+            grant: Some(handle.grant().clone()),
+            fencing: match self.fencing {
+                Fencing::Lock => handle.fencing_token(),
+                Fencing::OwnCounter => Some(FencingToken(self.grants)),
+            },
+        }
     }
 }
 
@@ -219,21 +240,4 @@ fn refused(error: &LockError) -> (Outcome, Answer) {
     tracing::warn!(%error, "not granted");
     let message = error.to_string();
     (Outcome::Fail, Answer::Error { message })
-}
-
-/// Names attempts `<worker>.<n>`, so that a reader of the record knows whose each one is.
-struct Source {
-    worker: String,
-    attempts: AtomicU64,
-}
-
-impl TokenSource for Source {
-    fn owner(&self) -> Result<OwnerToken, LockError> {
-        OwnerToken::fresh().map_err(|error| LockError::NoRandomness(error.to_string()))
-    }
-
-    fn grant(&self) -> GrantId {
-        let n = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
-        GrantId(format!("{}.{n}", self.worker))
-    }
 }

@@ -11,18 +11,21 @@
 //!
 //! The script runs on a thread of its own, so that standing at a point never keeps the runtime
 //! from renewing the lease: a worker that is parked, but not stopped, stays a rightful holder.
+//! Unless the plan says that renewals run on the script's thread: then all of it starves.
 
 use crate::exit::Exit;
-use crate::plan::{Plan, WorkerPlan};
+use crate::plan::{Plan, RunsOn, WorkerPlan};
 use crate::store::{self, StoreSpec};
 use crate::timeline::event::Event;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
 
 mod lab;
 mod locking;
 mod record;
 mod script;
+mod source;
 mod stage;
 mod writing;
 
@@ -112,20 +115,24 @@ fn perform(
     plan: &WorkerPlan,
     record: &Arc<record::Record>,
 ) -> Result<Exit, String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| format!("no runtime: {error}"))?;
-    let lock = runtime.block_on(locking::Lock::connect(spec, record))?;
-    let store = runtime.block_on(open_store(&spec.store))?;
+    let stage = Arc::new(stage::Stage::new(&spec.park_at, record));
+    let own = match spec.plan.lock.renewal {
+        RunsOn::Own => Some(runtime(&mut Builder::new_multi_thread())?),
+        RunsOn::Script => None,
+    };
+    let driver = match &own {
+        Some(own) => script::Driver::Own(own.handle().clone()),
+        None => script::Driver::Script(Arc::new(runtime(&mut Builder::new_current_thread())?)),
+    };
+    let lock = driver.block_on(locking::Lock::connect((spec, plan), (record, &stage)))?;
+    let store = driver.block_on(open_store(&spec.store))?;
     let script = script::Script {
         plan,
-        stage: stage::Stage::new(&spec.park_at, record),
+        stage,
         lock,
         store: writing::Store::new(store, &spec.plan.store, plan, record),
         record,
-        runtime: runtime.handle().clone(),
+        runtime: driver,
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("script".to_owned());
@@ -134,6 +141,11 @@ fn perform(
             .map_err(|error| format!("no thread: {error}"))?;
         Ok(script.join().map_or(Exit::Bug, |()| Exit::Ok))
     })
+}
+
+fn runtime(builder: &mut Builder) -> Result<Runtime, String> {
+    let built = builder.worker_threads(2).enable_all().build();
+    built.map_err(|error| format!("no runtime: {error}"))
 }
 
 async fn open_store(spec: &StoreSpec) -> Result<Box<dyn store::ProtectedStore>, String> {

@@ -4,20 +4,39 @@
 use super::locking::Lock;
 use super::record::Record;
 use super::stage::Stage;
-use super::writing::{Claim, Store};
+use super::writing::{Claim, Delivery, Store};
 use crate::plan::{Step, StepAction, WorkerPlan};
 use crate::timeline::event::{Answer, Call, Outcome};
-use std::time::Duration;
-use tokio::runtime::Handle;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, Runtime};
 
 /// One worker's script and everything it acts on.
 pub(super) struct Script<'a> {
     pub(super) plan: &'a WorkerPlan,
-    pub(super) stage: Stage<'a>,
+    pub(super) stage: Arc<Stage>,
     pub(super) lock: Lock<'a>,
     pub(super) store: Store<'a>,
     pub(super) record: &'a Record,
-    pub(super) runtime: Handle,
+    pub(super) runtime: Driver,
+}
+
+/// What lock, store and renewals run on while a step waits for them.
+#[derive(Clone)]
+pub(super) enum Driver {
+    /// Threads of their own, which run between the steps too.
+    Own(Handle),
+    /// The script's own thread, and only while it waits.
+    Script(Arc<Runtime>),
+}
+
+impl Driver {
+    pub(super) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        match self {
+            Driver::Own(handle) => handle.block_on(future),
+            Driver::Script(runtime) => runtime.block_on(future),
+        }
+    }
 }
 
 /// Whether the script goes on.
@@ -57,24 +76,36 @@ impl Script<'_> {
     fn perform(&mut self, step: &Step) -> Next {
         let runtime = self.runtime.clone();
         match &step.action {
-            StepAction::Acquire => runtime.block_on(async {
-                self.lock.acquire().await;
-                self.seal_if_new().await;
-            }),
+            StepAction::Acquire => {
+                let point = format!("{}.{}.armed", self.plan.name, step.name);
+                self.stage.arm(Some(point));
+                runtime.block_on(async {
+                    self.lock.acquire().await;
+                    self.seal_if_new().await;
+                });
+                self.stage.arm(None);
+            }
             StepAction::Enter { wait_ms } => runtime.block_on(async {
                 self.lock.enter(Duration::from_millis(*wait_ms)).await;
                 self.seal_if_new().await;
             }),
-            StepAction::Check => self.lock.check(),
-            StepAction::Write => {
-                let claim = self.lock.claim();
-                runtime.block_on(self.store.write(&step.name, claim, &self.stage));
+            StepAction::Check => {
+                self.lock.check();
+            }
+            StepAction::Write => runtime.block_on(self.write(&step.name, Delivery::default())),
+            StepAction::WriteAs { job, within_ms } => {
+                let delivery = Delivery {
+                    job: job.clone(),
+                    within: within_ms.map(Duration::from_millis),
+                };
+                runtime.block_on(self.write(&step.name, delivery));
             }
             StepAction::Read => {
                 let claim = self.lock.claim();
                 runtime.block_on(self.store.read(&claim));
             }
             StepAction::Hold { for_ms } => self.hold(Duration::from_millis(*for_ms)),
+            StepAction::Burn { for_ms } => self.burn(Duration::from_millis(*for_ms)),
             StepAction::Renew => runtime.block_on(self.lock.renew()),
             StepAction::Release => runtime.block_on(self.lock.release()),
             // The wait was at the point before.
@@ -94,6 +125,24 @@ impl Script<'_> {
         {
             self.store.seal(grant, fencing).await;
         }
+    }
+
+    /// Writes, unless what the plan asks first says no.
+    async fn write(&mut self, step: &str, delivery: Delivery) {
+        if self.lock.lets_write(self.plan.gate) {
+            let claim = self.lock.claim();
+            self.store.write(step, claim, delivery, &self.stage).await;
+        }
+    }
+
+    /// Computes, and lets nothing else of this thread run.
+    fn burn(&self, work: Duration) {
+        let op = self.record.invoke(Call::Hold);
+        let until = Instant::now() + work;
+        while Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        self.record.answer(op, Outcome::Ok, Answer::Done);
     }
 
     fn hold(&self, work: Duration) {

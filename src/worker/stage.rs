@@ -4,24 +4,45 @@ use super::lab;
 use super::record::Record;
 use crate::timeline::event::Event;
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Knows where to wait.
-pub(super) struct Stage<'a> {
-    park_at: HashSet<&'a str>,
-    record: &'a Record,
+pub(super) struct Stage {
+    park_at: HashSet<String>,
+    record: Arc<Record>,
+    /// The point at which the next acquire stands before it is decided, if it is the first of its
+    /// step.
+    acquire: Mutex<Option<String>>,
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn new(park_at: &'a [String], record: &'a Record) -> Self {
+impl Stage {
+    pub(super) fn new(park_at: &[String], record: &Arc<Record>) -> Self {
         Stage {
-            park_at: park_at.iter().map(String::as_str).collect(),
-            record,
+            park_at: park_at.iter().cloned().collect(),
+            record: Arc::clone(record),
+            acquire: Mutex::default(),
+        }
+    }
+
+    /// The next acquire that is about to be decided stands at this point; none: at no point.
+    pub(super) fn arm(&self, point: Option<String>) {
+        *self.acquire.lock().unwrap_or_else(PoisonError::into_inner) = point;
+    }
+
+    /// An acquire is about to be decided.
+    pub(super) fn acquire_armed(&self) {
+        let mut armed = self.acquire.lock().unwrap_or_else(PoisonError::into_inner);
+        let point = armed.take();
+        // Nobody else may have to wait for the lab.
+        drop(armed);
+        if let Some(point) = point {
+            self.pass(point);
         }
     }
 
     /// Stands at a point; waits there if the lab asked for it.
     pub(super) fn pass(&self, point: String) {
-        let waits = self.park_at.contains(point.as_str());
+        let waits = self.park_at.contains(&point);
         self.stand(point, waits);
     }
 

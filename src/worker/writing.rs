@@ -9,12 +9,24 @@ use crate::ids::{FencingToken, GrantId};
 use crate::plan::{StorePlan, WorkerPlan};
 use crate::store::{Attempt, ProtectedStore, StoreAnswer};
 use crate::timeline::event::{Answer, Call, Outcome};
+use std::future::pending;
+use std::time::Duration;
+use tokio::sync::Notify;
 
 /// What a worker presents to the store.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Claim {
     pub(super) grant: Option<GrantId>,
     pub(super) fencing: Option<FencingToken>,
+}
+
+/// How a write is put to the store.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Delivery {
+    /// The job that it does.
+    pub(super) job: Option<String>,
+    /// Longest wait for the answer; none = the store's own limit.
+    pub(super) within: Option<Duration>,
 }
 
 /// The write that a worker last read or made, and the grant under which it did. What was read
@@ -55,12 +67,19 @@ impl<'a> Store<'a> {
 
     /// One write, `<worker>.<step>`; stands at its `armed` point at the last moment. Reads first
     /// what it is based on, unless this grant has read or written already.
-    pub(super) async fn write(&mut self, step: &str, claim: Claim, stage: &Stage<'_>) {
+    pub(super) async fn write(
+        &mut self,
+        step: &str,
+        claim: Claim,
+        delivery: Delivery,
+        stage: &Stage,
+    ) {
         if !self.has_basis(&claim) {
             self.read(&claim).await;
         }
         let based_on = self.basis.as_ref().and_then(|basis| basis.write.clone());
-        let attempt = self.attempt(step, based_on, claim);
+        let mut attempt = self.attempt(step, based_on, claim);
+        attempt.job = delivery.job;
         let op = self.record.invoke(Call::Write {
             write: attempt.write.clone(),
             based_on: attempt.based_on.clone(),
@@ -68,14 +87,31 @@ impl<'a> Store<'a> {
             fencing: attempt.fencing,
         });
         let point = format!("{}.armed", attempt.write);
-        let armed = || stage.pass(point.clone());
-        let answer = self.store.write(&attempt, &armed).await;
+        let left = Notify::new();
+        let armed = || {
+            stage.pass(point.clone());
+            left.notify_one();
+        };
+        // The time runs from when it leaves, not while it stands at the point.
+        let in_time = async {
+            left.notified().await;
+            match delivery.within {
+                Some(within) => tokio::time::sleep(within).await,
+                None => pending().await,
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = self.store.write(&attempt, &armed) => answer,
+            () = in_time => StoreAnswer::Unknown("no answer in time".to_owned()),
+        };
         tracing::info!(
             write = attempt.write,
             fencing = attempt.fencing.map(|token| token.0),
             ?answer,
             "write"
         );
+        // What had been done before changed nothing now: the basis stays.
         if answer == StoreAnswer::Accepted {
             self.basis = Some(Basis {
                 grant: attempt.grant,
@@ -134,12 +170,13 @@ impl<'a> Store<'a> {
             based_on,
             grant: claim.grant,
             fencing: claim.fencing,
+            job: None,
         }
     }
 
     fn answer(&self, op: u64, answer: StoreAnswer) {
         let (outcome, answer) = match answer {
-            StoreAnswer::Accepted => (Outcome::Ok, Answer::Accepted),
+            StoreAnswer::Accepted | StoreAnswer::DoneBefore => (Outcome::Ok, Answer::Accepted),
             StoreAnswer::Rejected { highest } => (Outcome::Fail, Answer::Rejected { highest }),
             StoreAnswer::Failed(message) => (Outcome::Fail, Answer::Error { message }),
             StoreAnswer::Unknown(message) => (Outcome::Info, Answer::Error { message }),

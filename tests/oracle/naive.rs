@@ -340,7 +340,9 @@ pub fn evident(world: &World) -> bool {
             Evidence::LeaseEnded { worker, .. } => {
                 of(worker).any(|grant| grant.released.is_none() && inside(grant.lease_end))
             }
-            Evidence::ReachedAfter { .. } => false,
+            Evidence::ReachedAfter { .. }
+            | Evidence::GrantedTimes { .. }
+            | Evidence::Waited { .. } => false,
         });
     shown && !world.faked && !world.finals.broken_off
 }

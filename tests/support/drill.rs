@@ -5,7 +5,7 @@ use super::played_director::Played;
 use lockdrill::plan::{Class, LockPlan, Plan, Step, StepAction, StorePlan, WorkerPlan};
 use lockdrill::store::{self, Fence, Logged, StoreSpec};
 use lockdrill::worker::{LockSpec, WorkerSpec};
-use std::path::Path;
+use std::cell::Cell;
 
 /// One drill: a folder with a store, and what its workers are told.
 pub struct Drill {
@@ -13,6 +13,9 @@ pub struct Drill {
     pub plan: Plan,
     pub lock: LockSpec,
     pub fence: Fence,
+    /// `redis://host:port` of the store, if it is not a file.
+    pub store_server: Option<String>,
+    created: Cell<bool>,
 }
 
 impl Drill {
@@ -35,15 +38,19 @@ impl Drill {
                 prefix: "t:".to_owned(),
             },
             fence: Fence::Atomic,
+            store_server: None,
+            created: Cell::new(false),
         }
     }
 
     pub fn store_spec(&self) -> StoreSpec {
+        let file = || self.dir.path().join("store.db").display().to_string();
         StoreSpec {
-            kind: "sqlite".to_owned(),
+            kind: self.store_kind().to_owned(),
             fence: self.fence,
             once: false,
-            location: self.dir.path().join("store.db").display().to_string(),
+            idempotent: self.plan.store.idempotent,
+            location: self.store_server.clone().unwrap_or_else(file),
             lab_zero_ns: 0,
         }
     }
@@ -51,8 +58,8 @@ impl Drill {
     /// Creates the store if this is the first worker, then starts the worker.
     pub fn start(&self, worker: &str, park_at: &[&str]) -> Played {
         let store = self.store_spec();
-        if !Path::new(&store.location).exists() {
-            let created = (store::find("sqlite").unwrap().create)(&store);
+        if !self.created.replace(true) {
+            let created = (store::find(&store.kind).unwrap().create)(&store);
             runtime().block_on(created).unwrap();
         }
         let spec = WorkerSpec {
@@ -69,8 +76,15 @@ impl Drill {
 
     /// The store's own log.
     pub fn store_log(&self) -> Vec<Logged> {
-        let opened = (store::find("sqlite").unwrap().open)(&self.store_spec());
+        let opened = (store::find(self.store_kind()).unwrap().open)(&self.store_spec());
         runtime().block_on(async { opened.await.unwrap().log().await.unwrap() })
+    }
+
+    fn store_kind(&self) -> &'static str {
+        match &self.store_server {
+            Some(_) => "redis",
+            None => "sqlite",
+        }
     }
 
     /// Ids in the store's log, each with whether it was accepted.
@@ -83,16 +97,13 @@ impl Drill {
 
 fn runtime() -> tokio::runtime::Runtime {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all();
     runtime.build().unwrap()
 }
 
 /// A worker that starts at once.
 pub fn worker(name: &str, script: Vec<Step>) -> WorkerPlan {
-    WorkerPlan {
-        name: name.to_owned(),
-        start: None,
-        script,
-    }
+    WorkerPlan::new(name, script)
 }
 
 /// Steps, each numbered among its own kind.
@@ -123,12 +134,14 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             flaw: None,
             key: "account".to_owned(),
             persist: lockdrill::plan::Persist::None,
+            renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
             fence: Fence::Atomic,
             seal: false,
             once: false,
+            idempotent: false,
             resource: "account".to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),

@@ -68,22 +68,20 @@ pub fn plan(workers: &[&str]) -> Plan {
             flaw: None,
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
+            renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
             fence: Fence::Atomic,
             seal: false,
             once: false,
+            idempotent: false,
             resource: "r".to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),
         workers: workers
             .iter()
-            .map(|name| WorkerPlan {
-                name: (*name).to_owned(),
-                start: None,
-                script: Vec::new(),
-            })
+            .map(|name| WorkerPlan::new(*name, Vec::new()))
             .collect(),
         faults: Vec::new(),
         evidence: Vec::new(),
@@ -386,7 +384,9 @@ impl Record {
             based_on,
             grant: Some(held.grant.clone()),
             fencing: held.fencing,
+            job: None,
             accepted,
+            done_before: false,
             highest: self.highest,
             applied: ns(at),
         };
@@ -554,6 +554,7 @@ impl Record {
             resource: "r".to_owned(),
             write: record.last_write.clone(),
             highest: record.highest,
+            jobs: std::collections::BTreeMap::new(),
         };
         record.lab(end, value);
         record.lab(end, Event::Sweep { left: Vec::new() });

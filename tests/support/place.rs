@@ -44,6 +44,7 @@ impl Place {
         let spec = ConnectSpec {
             address: address.clone(),
             flaw,
+            armed: None,
         };
         let anchor = (kind.connect)(spec).await.expect("the service connects");
         Place {
@@ -68,6 +69,7 @@ impl Place {
         let spec = ConnectSpec {
             address: self.address.clone(),
             flaw: self.flaw,
+            armed: None,
         };
         (self.kind.connect)(spec)
             .await

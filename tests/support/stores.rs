@@ -40,6 +40,7 @@ impl StorePlace {
             kind: self.kind.name.to_owned(),
             fence,
             once: false,
+            idempotent: false,
             location: self.location.clone(),
             lab_zero_ns: 0,
         }

@@ -4,6 +4,7 @@
 use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::Evidence;
+use crate::timeline::event::Call;
 use crate::timeline::history::{Grant, History, KeyEnd, Span, StoreAttempt};
 
 /// Requires one precondition.
@@ -28,11 +29,91 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
             let what = "the lock was granted";
             during(history, (worker, fault, what), granted, proof);
         }
+        Evidence::GrantedTimes { worker, times } => {
+            let (seqs, found) = granted(history, worker);
+            enough(proof, (*times, found), seqs, &format!("grants of {worker}"));
+        }
+        Evidence::Waited { worker, times } => {
+            let (seqs, found) = waited(history, worker);
+            let what = format!("requests of {worker} while somebody else held the lock");
+            enough(proof, (*times, found), seqs, &what);
+        }
         Evidence::ReachedAfter { late, early } => reached_after(history, late, early, proof),
     }
 }
 
-/// Something happened to a grant of a worker while a fault was certainly in effect.
+/// How often the worker, or all of the group, was granted, and the first few lines that say so.
+fn granted(history: &History, who: &str) -> (Vec<u64>, u64) {
+    let called = called(history, who);
+    let grants = history.grants.iter().filter(|grant| {
+        let worker = grant.worker.and_then(|worker| called.get(worker));
+        grant.doubt.is_none() && worker == Some(&true)
+    });
+    let seqs: Vec<u64> = grants.map(|grant| grant.seq).collect();
+    let found = seqs.len() as u64;
+    (seqs, found)
+}
+
+/// How often the worker, or one of the group, asked while another worker certainly held the lock.
+fn waited(history: &History, who: &str) -> (Vec<u64>, u64) {
+    let called = called(history, who);
+    let held: Vec<(usize, Span)> = history
+        .grants
+        .iter()
+        .filter_map(|grant| Some((grant.worker?, grant.definite?)))
+        .collect();
+    let asked = history.operations.iter().filter(|operation| {
+        let asks = matches!(operation.call, Call::Acquire | Call::Enter { .. });
+        let others = |(holder, span): &(usize, Span)| {
+            *holder != operation.worker && span.contains(operation.invoked)
+        };
+        asks && called.get(operation.worker) == Some(&true) && held.iter().any(others)
+    });
+    let seqs: Vec<u64> = asked.map(|operation| operation.seq).collect();
+    let found = seqs.len() as u64;
+    (seqs, found)
+}
+
+/// Of each worker of the history, whether the name means it.
+fn called(history: &History, who: &str) -> Vec<bool> {
+    let plan = &history.plan.workers;
+    let workers = history.workers.iter();
+    workers
+        .map(|worker| {
+            let mut plans = plan.iter();
+            plans.any(|one| one.name == worker.name && one.is_called(who))
+        })
+        .collect()
+}
+
+fn enough(proof: &mut Proof, (times, found): (u64, u64), seqs: Vec<u64>, what: &str) {
+    proof.events.extend(seqs.into_iter().take(10));
+    let told = format!("{what}: {found}");
+    if found >= times {
+        proof.shown.push(told);
+    } else {
+        proof.lacks(format!("{told}, not {times}"));
+    }
+}
+
+/// The time of a fault, or of a step: from its first operation's begin to its last one's end.
+fn window(history: &History, name: &str) -> Option<Span> {
+    let Some((worker, step)) = name.split_once('.') else {
+        return history.fault(name)?.certain();
+    };
+    let worker = history.worker_index(worker)?;
+    let of_step = history
+        .operations
+        .iter()
+        .filter(|operation| operation.worker == worker && operation.step.as_deref() == Some(step));
+    let (from, to) = of_step.fold((u64::MAX, 0), |(from, to), operation| {
+        (from.min(operation.invoked), to.max(operation.ended()))
+    });
+    Span::new(from, to)
+}
+
+/// Something happened to a grant of a worker while a fault was certainly in effect, or during a
+/// step.
 fn during(
     history: &History,
     (worker, fault, what): (&str, &str, &str),
@@ -40,8 +121,7 @@ fn during(
     proof: &mut Proof,
 ) {
     let index = history.worker_index(worker);
-    let window = history.fault(fault).and_then(|window| window.certain());
-    let found = window.and_then(|window| {
+    let found = window(history, fault).and_then(|window| {
         let grants = history.grants.iter();
         grants
             .filter(|grant| index.is_some() && grant.worker == index && grant.doubt.is_none())

@@ -3,7 +3,7 @@
 //! may pause it.
 
 use crate::ids::{FencingToken, OwnerToken};
-use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
+use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -38,6 +38,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
         Flaw::FailsOpen,
+        Flaw::HotPoll,
     ],
     on_the_wire: |_, _| Vec::new(),
     connect,
@@ -49,6 +50,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
         let service: Arc<dyn LockService> = Arc::new(Memory {
             space: Space::at(&spec.address),
             flaw: spec.flaw,
+            armed: spec.armed,
         });
         Ok(service)
     })
@@ -57,6 +59,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
 struct Memory {
     space: Arc<Space>,
     flaw: Option<Flaw>,
+    armed: Option<Armed>,
 }
 
 #[derive(Default)]
@@ -124,6 +127,9 @@ impl LockService for Memory {
     }
 
     async fn acquire(&self, ask: &Ask<'_>) -> Result<AcquireAnswer, CommandError> {
+        if let Some(Armed(armed)) = &self.armed {
+            armed();
+        }
         let mut locks = self.space.locks();
         let lease = ask.lease;
         if let Some(held) = locks.held(ask.name) {

@@ -7,6 +7,7 @@ use crate::lock::error::LockError;
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
 use crate::lock::service::{Capabilities, LockService};
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,13 +17,25 @@ pub mod redis;
 mod redis_ear;
 mod redis_scripts;
 
+/// Called right before the last command of an acquire leaves; may block its caller.
+#[derive(Clone)]
+pub struct Armed(pub Arc<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Armed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Armed")
+    }
+}
+
 /// What a back end is connected with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ConnectSpec {
     /// `host:port`, or any name for `memory`.
     pub address: String,
     /// A defect to build in; none = the sound code.
     pub flaw: Option<Flaw>,
+    /// For experiments: is told when an acquire is about to be decided.
+    pub armed: Option<Armed>,
 }
 
 impl ConnectSpec {
@@ -31,6 +44,7 @@ impl ConnectSpec {
         ConnectSpec {
             address: address.into(),
             flaw: None,
+            armed: None,
         }
     }
 
@@ -38,6 +52,13 @@ impl ConnectSpec {
     #[must_use]
     pub fn flawed(mut self, flaw: Flaw) -> Self {
         self.flaw = Some(flaw);
+        self
+    }
+
+    /// With somebody who is told right before the last command of each acquire leaves.
+    #[must_use]
+    pub fn arming(mut self, armed: Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.armed = Some(Armed(armed));
         self
     }
 }

@@ -8,8 +8,10 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
-use crate::lock::backends::redis_scripts::{Keys, Scripts, Text, milliseconds};
-use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
+use crate::lock::backends::redis_scripts::{
+    Keys, Scripts, Text, fencing_token, milliseconds, needs_two, nonsense,
+};
+use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -51,6 +53,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::IgnoresRenewalFailure,
         Flaw::EvalshaOnly,
         Flaw::FailsOpen,
+        Flaw::HotPoll,
     ],
     on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,
@@ -66,6 +69,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
             link: Arc::new(Link::new(&spec.address)?),
             scripts: Scripts::new(spec.flaw),
             flaw: spec.flaw,
+            armed: spec.armed,
         };
         let prepared = redis.prepare(Instant::now() + CONNECT_BUDGET).await;
         prepared.map_err(|error| LockError::Failed(error.to_string()))?;
@@ -77,9 +81,17 @@ struct Redis {
     link: Arc<Link>,
     scripts: Scripts,
     flaw: Option<Flaw>,
+    armed: Option<Armed>,
 }
 
 impl Redis {
+    /// The next command is the last of an acquire.
+    fn arm(&self) {
+        if let Some(Armed(armed)) = &self.armed {
+            armed();
+        }
+    }
+
     /// Connects and makes the scripts known, so that the first lock costs what every lock costs.
     async fn prepare(&self, until: Instant) -> Result<(), CommandError> {
         for script in self.scripts.all() {
@@ -118,6 +130,9 @@ impl Redis {
         ask: &Ask<'_>,
         fencing: Option<FencingToken>,
     ) -> Result<Option<FencingToken>, CommandError> {
+        if needs_two(flaw) {
+            self.arm();
+        }
         match flaw {
             Flaw::SetThenPexpire => {
                 let mut pexpire = redis::cmd("PEXPIRE");
@@ -140,7 +155,8 @@ impl Redis {
             | Flaw::TimeoutMeansBusy
             | Flaw::IgnoresRenewalFailure
             | Flaw::EvalshaOnly
-            | Flaw::FailsOpen => Ok(fencing),
+            | Flaw::FailsOpen
+            | Flaw::HotPoll => Ok(fencing),
         }
     }
 }
@@ -161,6 +177,9 @@ impl LockService for Redis {
         let lease_ms = ask.lease_ms().to_string();
         let names = [keys.lock(), keys.fence(), keys.wake()];
         let args = [ask.owner.expose(), &lease_ms];
+        if !self.flaw.is_some_and(needs_two) {
+            self.arm();
+        }
         let answer = self
             .run(&self.scripts.acquire, (&names, &args), ask.until)
             .await?;
@@ -237,20 +256,5 @@ impl LockService for Redis {
             Arc::clone(&self.link),
             Keys::of(name).wake().to_owned(),
         ))
-    }
-}
-
-/// A reply that none of our scripts gives: something ran, but who knows what.
-fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's reply makes no sense".into())
-}
-
-fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
-    match value {
-        Value::Int(token) => u64::try_from(*token)
-            .map(|token| Some(FencingToken(token)))
-            .map_err(|_| nonsense()),
-        Value::Nil => Ok(None),
-        _ => Err(nonsense()),
     }
 }

@@ -1,11 +1,13 @@
-//! The three scripts, the keys they run on, and the flaws that live in them: each flaw is one edit of the sound text,
+//! The three scripts, the keys they run on, what they answer, and the flaws that live in them: each flaw is one edit of the sound text,
 //! applied here, so that a flawed lock differs from the sound one in that statement and in
 //! nothing else.
 
+use crate::ids::FencingToken;
+use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
 use crate::lock::service::LockName;
-use redis::Cmd;
+use redis::{Cmd, Value};
 use std::time::Duration;
 
 const ACQUIRE: &str = include_str!("scripts/acquire.lua");
@@ -149,7 +151,28 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
         | Flaw::EvalshaOnly
-        | Flaw::FailsOpen => None,
+        | Flaw::FailsOpen
+        | Flaw::HotPoll => None,
+    }
+}
+
+/// Whether an acquire with this flaw is two commands.
+pub(super) const fn needs_two(flaw: Flaw) -> bool {
+    matches!(flaw, Flaw::SetThenPexpire | Flaw::FenceAfterSet)
+}
+
+/// A reply that none of our scripts gives: something ran, but who knows what.
+pub(super) fn nonsense() -> CommandError {
+    CommandError::Unknown("the server's reply makes no sense".into())
+}
+
+pub(super) fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
+    match value {
+        Value::Int(token) => u64::try_from(*token)
+            .map(|token| Some(FencingToken(token)))
+            .map_err(|_| nonsense()),
+        Value::Nil => Ok(None),
+        _ => Err(nonsense()),
     }
 }
 

@@ -38,11 +38,16 @@ pub(super) fn store(event: &Event) -> String {
             write,
             fencing,
             accepted,
+            done_before,
             highest,
             ..
         } => format!(
             "{} {} {write} on {resource} with {} ({n}. attempt; {})",
-            if *accepted { "accepts" } else { "rejects" },
+            match (accepted, done_before) {
+                (_, true) => "had done the job of",
+                (true, false) => "accepts",
+                (false, false) => "rejects",
+            },
             match kind {
                 AttemptKind::Write => "write",
                 AttemptKind::Seal => "seal",
@@ -57,6 +62,7 @@ pub(super) fn store(event: &Event) -> String {
             resource,
             write,
             highest,
+            ..
         } => format!(
             "at the end {resource} holds {}; highest known: {}",
             write.as_deref().unwrap_or("nothing"),

@@ -4,9 +4,11 @@ use super::arrivals::END_MARK;
 use super::scene::{SERVER, Scene};
 use super::{DirectorError, until, workers};
 use crate::env::error::EnvError;
+use crate::plan::Plan;
 use crate::run::run_dir;
 use crate::store::{Logged, StoreError};
 use crate::timeline::event::{AttemptKind, By, Event};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Collects everything that the checks need and that is not an event of its own.
@@ -15,24 +17,32 @@ pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
     let control = scene.control()?;
     control.mark(END_MARK).await?;
     until::marked(scene, END_MARK, Duration::from_secs(10)).await?;
-    let key = scene.plan.lock.key.clone();
-    let left = control.left(&key).await?;
-    let server = SERVER.to_owned();
-    let event = Event::FinalKey {
-        server: server.clone(),
-        key,
-        exists: left.is_some(),
-        owner: left.as_ref().and_then(|left| left.owner.clone()),
-        remaining_ms: left.and_then(|left| left.remaining_ms),
-    };
-    let lock = serde_json::to_string_pretty(&event).unwrap_or_default();
-    scene.record(scene.now(), By::Server(server), event)?;
+    let mut lock = String::new();
+    for key in keys(&scene.plan) {
+        let left = control.left(&key).await?;
+        let server = SERVER.to_owned();
+        let event = Event::FinalKey {
+            server: server.clone(),
+            key,
+            exists: left.is_some(),
+            owner: left.as_ref().and_then(|left| left.owner.clone()),
+            remaining_ms: left.and_then(|left| left.remaining_ms),
+        };
+        lock += &serde_json::to_string_pretty(&event).unwrap_or_default();
+        scene.record(scene.now(), By::Server(server), event)?;
+    }
     let store = store_log(scene).await?;
     let folder = scene.folder(scene.spec.arm_dir.join(run_dir::FINAL))?;
     for (name, text) in [("lock.json", lock), ("store.json", store)] {
         std::fs::write(folder.join(name), text).map_err(DirectorError::Record)?;
     }
     Ok(())
+}
+
+/// Every key that some worker locks.
+fn keys(plan: &Plan) -> BTreeSet<String> {
+    let own = plan.workers.iter().filter_map(|worker| worker.key.clone());
+    own.chain([plan.lock.key.clone()]).collect()
 }
 
 /// The store's own log, in the store's own order; returns the final value as JSON.
@@ -54,6 +64,7 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
         resource,
         write: standing.write,
         highest: standing.highest,
+        jobs: standing.jobs,
     };
     let json = serde_json::to_string_pretty(&event).unwrap_or_default();
     scene.record(scene.now(), By::Store, event)?;
@@ -66,6 +77,7 @@ fn attempt(logged: Logged) -> Event {
         seal,
         attempt,
         accepted,
+        done_before,
         highest,
         applied_ns,
     } = logged;
@@ -81,7 +93,9 @@ fn attempt(logged: Logged) -> Event {
         based_on: attempt.based_on,
         grant: attempt.grant,
         fencing: attempt.fencing,
+        job: attempt.job,
         accepted,
+        done_before,
         highest,
         applied: applied_ns,
     }

@@ -9,6 +9,9 @@ use super::{DirectorError, Ending};
 use crate::plan::Heal;
 use crate::timeline::event::Event;
 
+/// So many steps may each take their patience.
+const STEPS_MAX: usize = 100;
+
 /// Each trigger and each await may take `patience`; the arm as a whole all of them in a row.
 pub fn arm_limit_ms(scene: &Scene) -> u64 {
     let steps: usize = scene
@@ -17,7 +20,8 @@ pub fn arm_limit_ms(scene: &Scene) -> u64 {
         .iter()
         .map(|worker| worker.script.len())
         .sum();
-    let waits = 2 + 2 * scene.plan.faults.len() + steps;
+    // Rounds are many steps, and few of them wait.
+    let waits = 2 + 2 * scene.plan.faults.len() + steps.min(STEPS_MAX);
     scene.plan.patience_ms.saturating_mul(waits as u64)
 }
 

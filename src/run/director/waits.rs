@@ -51,8 +51,10 @@ fn awaited_event(worker: &WorkerPlan, point: &str) -> Option<String> {
         | StepAction::Enter { .. }
         | StepAction::Check
         | StepAction::Write
+        | StepAction::WriteAs { .. }
         | StepAction::Read
         | StepAction::Hold { .. }
+        | StepAction::Burn { .. }
         | StepAction::Renew
         | StepAction::Release
         | StepAction::StopIfLost => None,

@@ -51,6 +51,7 @@ pub fn store_spec(scene: &Scene, worker: Option<&str>) -> Result<StoreSpec, Dire
         kind: kind.name.to_owned(),
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
+        idempotent: scene.plan.store.idempotent,
         location,
         lab_zero_ns: scene.zero_ns,
     })

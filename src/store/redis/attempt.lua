@@ -1,12 +1,13 @@
--- One attempt: decide, log, and if accepted, write. Both keys are read before either is changed,
+-- One attempt: decide, log, and if accepted, write. All keys are read before either is changed,
 -- so that an error of the server means that nothing was done.
--- KEYS: resource (highest, grant, write), log.
+-- KEYS: resource (highest, grant, write), log, jobs (how often each took effect).
 -- ARGV: who decides (inside, yes, no), once (0, 1), kind (write, seal), fencing token or '',
--- grant or '', write, the attempt as JSON.
--- Returns {1 if accepted or 0, highest fencing token before or ''}.
-local decision, once, kind, fencing, grant, write, attempt = unpack(ARGV)
+-- grant or '', write, the attempt as JSON, job or '', each job once (0, 1).
+-- Returns {2 if its job was done before, 1 if accepted or 0, highest fencing token before or ''}.
+local decision, once, kind, fencing, grant, write, attempt, job, idempotent = unpack(ARGV)
 local highest, holder = unpack(redis.call('HMGET', KEYS[1], 'highest', 'grant'))
 redis.call('LLEN', KEYS[2])
+local times = redis.call('HGET', KEYS[3], job)
 local time = redis.call('TIME')
 
 -- Compared as text: a Lua number is exact up to 2^53 only.
@@ -30,8 +31,11 @@ local function admits()
   return newer(fencing, highest)
 end
 
-local accepted = decision == 'yes' or (decision == 'inside' and admits())
-local line = {accepted and '1' or '0', kind, highest or '-', time[1], time[2], attempt}
+-- Whatever its token: it changes nothing, and its writer is to know that the work is done.
+local done = idempotent == '1' and kind == 'write' and times
+local accepted = not done and (decision == 'yes' or (decision == 'inside' and admits()))
+local answer = done and 2 or accepted and 1 or 0
+local line = {tostring(answer), kind, highest or '-', time[1], time[2], attempt}
 redis.call('RPUSH', KEYS[2], table.concat(line, ' '))
 if accepted then
   -- The mark only rises, and stays with the grant that brought it.
@@ -40,6 +44,9 @@ if accepted then
   end
   if kind == 'write' then
     redis.call('HSET', KEYS[1], 'write', write)
+    if job ~= '' then
+      redis.call('HINCRBY', KEYS[3], job, 1)
+    end
   end
 end
-return {accepted and 1 or 0, highest or ''}
+return {answer, highest or ''}

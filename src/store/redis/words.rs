@@ -8,12 +8,13 @@ use super::super::rule::Mark;
 use super::super::{Attempt, Logged, Standing, StoreAnswer};
 use crate::ids::{FencingToken, GrantId};
 use redis::{Cmd, FromRedisValue, Value};
+use std::collections::BTreeMap;
 
 /// In front of `host:port` in a location.
 pub(super) const SCHEME: &str = "redis://";
 
 /// Version of the keys and of the log's lines.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 
 const ATTEMPT: &str = include_str!("attempt.lua");
 const BIRTH: &str = "store:birth";
@@ -21,6 +22,10 @@ const LOG: &str = "store:log";
 
 fn resource_key(resource: &str) -> String {
     format!("store:resource:{resource}")
+}
+
+fn jobs_key(resource: &str) -> String {
+    format!("store:jobs:{resource}")
 }
 
 /// What a store is created with.
@@ -70,7 +75,7 @@ pub(super) fn birth(text: &str) -> Option<Birth> {
 pub(super) fn attempt(
     attempt: &Attempt,
     kind: Kind,
-    (decision, once): (Decision, bool),
+    (decision, once, idempotent): (Decision, bool, bool),
 ) -> serde_json::Result<Cmd> {
     let decision = match decision {
         Decision::Inside => "inside",
@@ -83,13 +88,19 @@ pub(super) fn attempt(
     };
     let fencing = attempt.fencing.map(|token| token.0.to_string());
     let grant = attempt.grant.as_ref().map(|grant| grant.0.as_str());
-    let keys = [resource_key(&attempt.resource), LOG.to_owned()];
+    let keys = [
+        resource_key(&attempt.resource),
+        LOG.to_owned(),
+        jobs_key(&attempt.resource),
+    ];
     let mut command = command("EVAL", &[ATTEMPT]);
     command.arg(keys.len()).arg(&keys);
     command.arg(decision).arg(u8::from(once)).arg(kind);
     command.arg(fencing.unwrap_or_default());
     command.arg(grant.unwrap_or_default()).arg(&attempt.write);
     command.arg(serde_json::to_string(attempt)?);
+    command.arg(attempt.job.as_deref().unwrap_or_default());
+    command.arg(u8::from(idempotent));
     Ok(command)
 }
 
@@ -97,6 +108,7 @@ pub(super) fn attempt(
 pub(super) fn answer(value: Value) -> StoreAnswer {
     match <(u8, String)>::from_redis_value(value) {
         Ok((1, _)) => StoreAnswer::Accepted,
+        Ok((2, _)) => StoreAnswer::DoneBefore,
         Ok((0, highest)) if highest.is_empty() => StoreAnswer::Rejected { highest: None },
         Ok((0, highest)) => token(&highest).map_or_else(nonsense, |token| StoreAnswer::Rejected {
             highest: Some(token),
@@ -126,11 +138,20 @@ pub(super) fn read_standing(resource: &str) -> Cmd {
     command("HMGET", &[&resource_key(resource), "write", "highest"])
 }
 
-pub(super) fn standing((write, highest): (Option<String>, Option<u64>)) -> Standing {
+pub(super) fn standing(
+    (write, highest): (Option<String>, Option<u64>),
+    jobs: BTreeMap<String, u64>,
+) -> Standing {
     Standing {
         write,
         highest: highest.map(FencingToken),
+        jobs,
     }
+}
+
+/// How often each job has taken effect.
+pub(super) fn read_jobs(resource: &str) -> Cmd {
+    command("HGETALL", &[&jobs_key(resource)])
 }
 
 pub(super) fn read_log() -> Cmd {
@@ -140,7 +161,9 @@ pub(super) fn read_log() -> Cmd {
 /// One line of the log, as the script wrote it; `zero_ns` is the wall clock at lab time 0.
 pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
     let mut words = line.splitn(6, ' ');
-    let accepted = flag(words.next()?, "0", "1")?;
+    let answer = words.next()?;
+    let done_before = answer == "2";
+    let accepted = done_before || flag(answer, "0", "1")?;
     let seal = flag(words.next()?, "write", "seal")?;
     let highest = match words.next()? {
         "-" => None,
@@ -156,6 +179,7 @@ pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
         seal,
         attempt: serde_json::from_str(words.next()?).ok()?,
         accepted,
+        done_before,
         highest,
         applied_ns: wall_ns.saturating_sub(zero_ns),
     })
@@ -187,7 +211,7 @@ mod tests {
         assert_eq!((read.n, read.applied_ns, read.highest), (3, 25_000, None));
         assert_eq!(read.attempt.resource, "two words");
         for damaged in [
-            line.replace("1 write", "2 write"),
+            line.replace("1 write", "3 write"),
             line.replace("write -", "wrote -"),
             line.replace("- 17", "x 17"),
             line.replace("\"fencing\":7", "\"fencing\":-7"),
@@ -208,7 +232,7 @@ mod tests {
         assert_eq!(reply(1, ""), StoreAnswer::Accepted);
         let highest = Some(FencingToken(7));
         assert_eq!(reply(0, "7"), StoreAnswer::Rejected { highest });
-        assert!(matches!(reply(2, "7"), StoreAnswer::Unknown(_)));
+        assert!(matches!(reply(3, "7"), StoreAnswer::Unknown(_)));
         assert!(matches!(reply(0, "x"), StoreAnswer::Unknown(_)));
         assert!(matches!(answer(Value::Nil), StoreAnswer::Unknown(_)));
     }

@@ -7,9 +7,10 @@ use super::super::rule::Mark;
 use super::super::{Attempt, Logged, Standing};
 use crate::ids::{FencingToken, GrantId};
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
+use std::collections::BTreeMap;
 
 /// Version of the tables, kept in `user_version`.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE resource (
@@ -17,6 +18,12 @@ const TABLES: &str = "
         highest INTEGER,          -- highest fencing token accepted
         holder  TEXT,             -- the grant that raised the mark to it
         write   TEXT              -- the write whose value stands
+    ) STRICT;
+    CREATE TABLE job (
+        resource TEXT NOT NULL,
+        name     TEXT NOT NULL,
+        times    INTEGER NOT NULL, -- how often it took effect
+        PRIMARY KEY (resource, name)
     ) STRICT;
     CREATE TABLE attempt (
         n        INTEGER PRIMARY KEY,
@@ -26,7 +33,9 @@ const TABLES: &str = "
         based_on TEXT,
         holder   TEXT,            -- the grant that the writer claims
         fencing  INTEGER,
+        job      TEXT,
         accepted INTEGER NOT NULL,
+        done_before INTEGER NOT NULL,
         highest  INTEGER,         -- before this attempt
         applied  INTEGER NOT NULL -- lab time, ns
     ) STRICT;
@@ -94,9 +103,10 @@ pub(super) fn append(connection: &Connection, line: &Logged) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO attempt
-                 (seal, resource, write, based_on, holder, fencing, accepted, highest, applied)
-             VALUES (:seal, :resource, :write, :based_on, :holder, :fencing, :accepted, :highest,
-                 :applied)",
+                 (seal, resource, write, based_on, holder, fencing, job, accepted, done_before,
+                 highest, applied)
+             VALUES (:seal, :resource, :write, :based_on, :holder, :fencing, :job, :accepted,
+                 :done_before, :highest, :applied)",
         )?
         .execute(named_params! {
             ":seal": line.seal,
@@ -105,7 +115,9 @@ pub(super) fn append(connection: &Connection, line: &Logged) -> Result<()> {
             ":based_on": attempt.based_on,
             ":holder": attempt.grant.as_ref().map(|grant| &grant.0),
             ":fencing": number(attempt.fencing)?,
+            ":job": attempt.job,
             ":accepted": line.accepted,
+            ":done_before": line.done_before,
             ":highest": number(line.highest)?,
             ":applied": signed(line.applied_ns)?,
         })
@@ -117,16 +129,53 @@ pub(super) fn standing(connection: &Connection, resource: &str) -> Result<Standi
     let found = connection
         .prepare_cached("SELECT write, highest FROM resource WHERE name = ?1")?
         .query_row([resource], |row| {
-            Ok(Standing {
-                write: row.get("write")?,
-                highest: token(row, "highest")?,
-            })
+            Ok((row.get("write")?, token(row, "highest")?))
         })
         .optional()?;
-    Ok(found.unwrap_or(Standing {
-        write: None,
-        highest: None,
-    }))
+    let (write, highest) = found.unwrap_or_default();
+    Ok(Standing {
+        write,
+        highest,
+        jobs: jobs(connection, resource)?,
+    })
+}
+
+/// How often each job has taken effect.
+fn jobs(connection: &Connection, resource: &str) -> Result<BTreeMap<String, u64>> {
+    connection
+        .prepare_cached("SELECT name, times FROM job WHERE resource = ?1")?
+        .query_map([resource], |row| {
+            Ok((
+                row.get("name")?,
+                unsigned(row, "times")?.unwrap_or_default(),
+            ))
+        })?
+        .collect()
+}
+
+/// How often the attempt's job has taken effect; 0 if it does none.
+pub(super) fn times_done(connection: &Connection, attempt: &Attempt) -> Result<u64> {
+    let found = connection
+        .prepare_cached("SELECT times FROM job WHERE resource = ?1 AND name = ?2")?
+        .query_row((&attempt.resource, &attempt.job), |row| {
+            unsigned(row, "times")
+        })
+        .optional()?;
+    Ok(found.flatten().unwrap_or_default())
+}
+
+/// Counts the effect of the attempt's job, if it does one.
+pub(super) fn do_job(connection: &Connection, attempt: &Attempt) -> Result<()> {
+    let Some(job) = &attempt.job else {
+        return Ok(());
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO job (resource, name, times) VALUES (?1, ?2, 1)
+             ON CONFLICT (resource, name) DO UPDATE SET times = times + 1",
+        )?
+        .execute((&attempt.resource, job))
+        .map(drop)
 }
 
 /// The whole log, in the store's order.
@@ -147,8 +196,10 @@ fn logged(row: &Row<'_>) -> Result<Logged> {
             based_on: row.get("based_on")?,
             grant: row.get::<_, Option<String>>("holder")?.map(GrantId),
             fencing: token(row, "fencing")?,
+            job: row.get("job")?,
         },
         accepted: row.get("accepted")?,
+        done_before: row.get("done_before")?,
         highest: token(row, "highest")?,
         applied_ns: unsigned(row, "applied")?.unwrap_or_default(),
     })

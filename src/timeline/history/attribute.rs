@@ -24,6 +24,8 @@ pub(super) struct Index<'a> {
     renewals: Vec<Flights>,
     releases: Vec<Flights>,
     releases_of: HashMap<&'a GrantId, Several>,
+    /// The key of each worker: a command on one key changes no other.
+    keys: Vec<&'a str>,
 }
 
 /// One worker's operations of one kind, by invoke.
@@ -43,13 +45,15 @@ struct Flight {
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn new(operations: &'a [Operation], workers: usize) -> Self {
+    pub(super) fn new(operations: &'a [Operation], keys: Vec<&'a str>) -> Self {
+        let workers = keys.len();
         let mut index = Index {
             operations,
             attempts: HashMap::default(),
             renewals: vec![Flights::default(); workers],
             releases: vec![Flights::default(); workers],
             releases_of: HashMap::default(),
+            keys,
         };
         // What never leaves the worker can have caused nothing.
         let on_the_wire = |operation: &Operation| {
@@ -136,11 +140,12 @@ impl<'a> Index<'a> {
     /// Who moved a key's deadline, at a time known within bounds. A renewal explains one effect.
     pub(super) fn renewed_by(
         &self,
-        holder: Option<&GrantId>,
+        (holder, key): (Option<&GrantId>, &str),
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Author {
-        let (own, foreign): (Vec<usize>, Vec<usize>) = under_way(&self.renewals, at)
+        let (own, foreign): (Vec<usize>, Vec<usize>) = self
+            .under_way(&self.renewals, (key, at))
             .into_iter()
             .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
         let fresh = |set: &[usize], told: Told| -> Vec<usize> {
@@ -165,11 +170,11 @@ impl<'a> Index<'a> {
     /// kind only: those told done, else those left open, else those refused.
     pub(super) fn foreign_releases(
         &self,
-        holder: Option<&GrantId>,
+        (holder, key): (Option<&GrantId>, &str),
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Vec<usize> {
-        let mut suspects = under_way(&self.releases, at);
+        let mut suspects = self.under_way(&self.releases, (key, at));
         suspects.retain(|i| {
             !explained(*i) && (holder.is_none() || grant_of(&self.operations[*i]) != holder)
         });
@@ -185,27 +190,30 @@ impl<'a> Index<'a> {
         }
         Vec::new()
     }
-}
 
-/// Operations that may have taken effect at a time known within bounds.
-fn under_way(flights: &[Flights], at: Bounds) -> Vec<usize> {
-    let mut found = Vec::new();
-    let invoked = |flight: &Flight| flight.invoked <= at.latest;
-    for worker in flights {
-        let all = &worker.all[..worker.all.partition_point(invoked)];
-        let near = all.iter().rev().take(STEPS_BACK);
-        let near = near.filter(|flight| flight.ended >= at.earliest);
-        let start = found.len();
-        found.extend(near.map(|flight| flight.operation));
-        let open = &worker.open[..worker.open.partition_point(invoked)];
-        if let Some(last) = open.last()
-            && !found[start..].contains(&last.operation)
-        {
-            found.push(last.operation);
+    /// Operations that may have changed a key at a time known within bounds.
+    fn under_way(&self, flights: &[Flights], (key, at): (&str, Bounds)) -> Vec<usize> {
+        let mut found = Vec::new();
+        let invoked = |flight: &Flight| flight.invoked <= at.latest;
+        for (worker, of) in flights.iter().zip(&self.keys) {
+            if *of != key {
+                continue;
+            }
+            let all = &worker.all[..worker.all.partition_point(invoked)];
+            let near = all.iter().rev().take(STEPS_BACK);
+            let near = near.filter(|flight| flight.ended >= at.earliest);
+            let start = found.len();
+            found.extend(near.map(|flight| flight.operation));
+            let open = &worker.open[..worker.open.partition_point(invoked)];
+            if let Some(last) = open.last()
+                && !found[start..].contains(&last.operation)
+            {
+                found.push(last.operation);
+            }
         }
+        found.sort_unstable();
+        found
     }
-    found.sort_unstable();
-    found
 }
 
 /// The grant that an operation names.

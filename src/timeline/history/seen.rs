@@ -3,6 +3,7 @@
 use super::time::{Bounds, Span};
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::AttemptKind;
+use std::collections::BTreeMap;
 
 /// One attempt in the store's own log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +28,23 @@ pub struct StoreAttempt {
     pub grant: Option<GrantId>,
     /// The fencing token it presented.
     pub fencing: Option<FencingToken>,
-    /// Accepted or not.
+    /// The job that it does.
+    pub job: Option<String>,
+    /// Accepted or not; what was done before counts as accepted.
     pub accepted: bool,
+    /// Its job had been done before: nothing changed.
+    pub done_before: bool,
     /// Highest fencing token known before.
     pub highest: Option<FencingToken>,
     /// Lab time at which the store applied it, ns.
     pub applied: u64,
+}
+
+impl StoreAttempt {
+    /// The attempt changed the store.
+    pub fn took_effect(&self) -> bool {
+        self.accepted && !self.done_before
+    }
 }
 
 /// A handle told its owner that the lock is lost.
@@ -107,6 +119,8 @@ pub struct FinalValue {
     pub write: Option<String>,
     /// Highest fencing token accepted.
     pub highest: Option<FencingToken>,
+    /// How often each job has taken effect.
+    pub jobs: BTreeMap<String, u64>,
 }
 
 /// What a lock service holds at the end for one key.

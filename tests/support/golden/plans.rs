@@ -22,12 +22,14 @@ pub fn pause() -> Plan {
             flaw: None,
             key: "orders".into(),
             persist: lockdrill::plan::Persist::None,
+            renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
             kind: "sqlite".into(),
             fence: Fence::Atomic,
             seal: false,
             once: false,
+            idempotent: false,
             resource: "orders".into(),
         },
         network: lockdrill::plan::NetworkPlan::default(),
@@ -66,10 +68,9 @@ pub fn pause() -> Plan {
 }
 
 fn worker_a() -> WorkerPlan {
-    WorkerPlan {
-        name: "a".into(),
-        start: None,
-        script: vec![
+    WorkerPlan::new(
+        "a",
+        vec![
             step("acquire.1", StepAction::Acquire),
             step("write.1", StepAction::Write),
             step("hold.1", StepAction::Hold { for_ms: 690 }),
@@ -77,14 +78,13 @@ fn worker_a() -> WorkerPlan {
             step("write.2", StepAction::Write),
             step("release.1", StepAction::Release),
         ],
-    }
+    )
 }
 
 fn worker_b() -> WorkerPlan {
-    WorkerPlan {
-        name: "b".into(),
-        start: Some("a.acquired".into()),
-        script: vec![
+    let mut worker = WorkerPlan::new(
+        "b",
+        vec![
             step("enter.1", StepAction::Enter { wait_ms: 10_000 }),
             step("write.1", StepAction::Write),
             step(
@@ -96,7 +96,9 @@ fn worker_b() -> WorkerPlan {
             step("write.2", StepAction::Write),
             step("release.1", StepAction::Release),
         ],
-    }
+    );
+    worker.start = Some("a.acquired".into());
+    worker
 }
 
 fn step(name: &str, action: StepAction) -> Step {

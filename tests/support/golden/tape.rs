@@ -210,7 +210,9 @@ impl Tape {
                 based_on: write.based_on.map(str::to_owned),
                 grant: Some(grant(write.worker, write.token)),
                 fencing: Some(FencingToken(write.token)),
+                job: None,
                 accepted,
+                done_before: false,
                 highest: highest.map(FencingToken),
                 applied: ms(at),
             },
@@ -233,6 +235,7 @@ impl Tape {
                 resource: "orders".into(),
                 write: Some(standing.to_owned()),
                 highest: Some(FencingToken(highest)),
+                jobs: std::collections::BTreeMap::new(),
             },
         );
         self.lab(

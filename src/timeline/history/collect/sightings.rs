@@ -212,7 +212,9 @@ impl Collector<'_> {
                 based_on,
                 grant,
                 fencing,
+                job,
                 accepted,
+                done_before,
                 highest,
                 applied,
             } => self.history.store.push(StoreAttempt {
@@ -226,7 +228,9 @@ impl Collector<'_> {
                 based_on,
                 grant,
                 fencing,
+                job,
                 accepted,
+                done_before,
                 highest,
                 applied,
             }),
@@ -234,11 +238,13 @@ impl Collector<'_> {
                 resource,
                 write,
                 highest,
+                jobs,
             } => self.history.final_values.push(FinalValue {
                 seq,
                 resource,
                 write,
                 highest,
+                jobs,
             }),
             _other => {}
         }

@@ -55,7 +55,9 @@ impl Book<'_> {
         }
         let explained = |i: usize| self.explained[i];
         let id = grant.id.as_ref();
-        let mut suspects = self.index.foreign_releases(id, within, &explained);
+        let mut suspects = self
+            .index
+            .foreign_releases((id, &effect.key), within, &explained);
         if told == Some(Told::Done) {
             // Against a release that says it did it, only another that says so too counts.
             suspects.retain(|i| self.operations[*i].told() == Told::Done);
@@ -98,7 +100,9 @@ impl Book<'_> {
         if suspects.is_empty() {
             let other = |i: usize| !self.either.contains_key(&i);
             let id = self.grants[holder].id.as_ref();
-            suspects = self.index.foreign_releases(id, within, &other);
+            suspects = self
+                .index
+                .foreign_releases((id, &self.grants[holder].key), within, &other);
         }
         if let [only] = *suspects {
             self.explained[only] = true;

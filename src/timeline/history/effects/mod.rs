@@ -27,7 +27,8 @@ pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String,
         effects.sort_by_key(|effect| (effect.pos, effect.seq));
         trust::check_order(history, server, effects);
     }
-    let index = Index::new(&history.operations, history.workers.len());
+    let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
+    let index = Index::new(&history.operations, keys.collect());
     let mut book = Book {
         operations: &history.operations,
         clocks: &history.clocks,
@@ -217,7 +218,7 @@ impl Book<'_> {
         }
         let explained = |i: usize| self.explained[i];
         let id = self.grants[holder].id.as_ref();
-        let author = self.index.renewed_by(id, at, &explained);
+        let author = self.index.renewed_by((id, &effect.key), at, &explained);
         if let Author::Own(Some(operation)) = author {
             self.explained[operation] = true;
         }

@@ -1,0 +1,53 @@
+//! The drills of this repository, end to end: the main arm passes, or reaches the limit that it
+//! declares, and each control is red for its own reason.
+
+use crate::lab;
+
+use lab::Lab;
+
+/// All but those that have tests of their own.
+const DRILLS: &[&str] = &[
+    "ask-first",
+    "duplicate",
+    "expiry",
+    "herd",
+    "kill",
+    "late-first",
+    "late-token",
+    "mutex",
+    "renew",
+    "starved-renewal",
+];
+
+#[test]
+fn every_drill_is_as_expected_and_so_is_each_of_its_controls() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(DRILLS);
+    let mut wrong = Vec::new();
+    for drill in value["drills"].as_array().unwrap() {
+        for arm in drill["arms"].as_array().unwrap() {
+            let red = &arm["red_as_required"];
+            if arm["verdict"] != arm["expected"] || *red == false {
+                wrong.push(format!("{} {}: {}", drill["drill"], arm["arm"], arm["why"]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(code, Some(0), "{value:#}");
+    assert_eq!(value["drills"].as_array().unwrap().len(), DRILLS.len());
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn every_round_of_every_worker_enters_and_completes() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["mutex", "--no-controls"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let dir = value["drills"][0]["dir"].as_str().unwrap();
+    let lines = lab::timeline(std::path::Path::new(dir));
+    let accepted = lines.iter().filter(|line| {
+        let attempt = &line["event"]["store_attempt"];
+        attempt["kind"] == "write" && attempt["accepted"] == true
+    });
+    assert_eq!(accepted.count(), 4 * 8);
+}

@@ -1,0 +1,102 @@
+//! A job that is delivered twice, over every kind of store.
+#![allow(clippy::unwrap_used)]
+
+use crate::support::stores::StorePlace;
+
+use lockdrill::ids::{FencingToken, GrantId};
+use lockdrill::store::{self, Attempt, Fence, ProtectedStore, StoreAnswer};
+
+const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
+
+fn attempt(write: &str, fencing: u64, job: Option<&str>) -> Attempt {
+    let worker = write.split('.').next().unwrap();
+    Attempt {
+        resource: "account".to_owned(),
+        write: write.to_owned(),
+        based_on: None,
+        grant: Some(GrantId(format!("{worker}.1"))),
+        fencing: Some(FencingToken(fencing)),
+        job: job.map(str::to_owned),
+    }
+}
+
+async fn store(place: &StorePlace, fence: Fence, idempotent: bool) -> Box<dyn ProtectedStore> {
+    let mut spec = place.spec(fence);
+    spec.idempotent = idempotent;
+    place.create(&spec).await
+}
+
+/// What the log says of each attempt: accepted, and done before.
+async fn logged(store: &mut Box<dyn ProtectedStore>) -> Vec<(String, bool, bool)> {
+    let log = store.log().await.unwrap().into_iter();
+    log.map(|line| (line.attempt.write, line.accepted, line.done_before))
+        .collect()
+}
+
+fn each() -> impl Iterator<Item = StorePlace> {
+    store::ALL.iter().map(|kind| StorePlace::of(kind.name))
+}
+
+#[tokio::test]
+async fn an_idempotent_store_does_a_job_once_and_answers_as_before() {
+    for place in each() {
+        let mut store = store(&place, Fence::Atomic, true).await;
+        let first = store
+            .write(&attempt("a.write.1", 1, Some("j")), NO_STOP)
+            .await;
+        assert_eq!(first, StoreAnswer::Accepted);
+        let other = store
+            .write(&attempt("b.write.1", 2, Some("k")), NO_STOP)
+            .await;
+        assert_eq!(other, StoreAnswer::Accepted);
+        // By the same token, and by an older one: it is done, and nothing changes.
+        for again in [
+            attempt("b.write.2", 2, Some("j")),
+            attempt("a.write.2", 1, Some("j")),
+        ] {
+            assert_eq!(store.write(&again, NO_STOP).await, StoreAnswer::DoneBefore);
+        }
+        let standing = store.read("account").await.unwrap();
+        assert_eq!(standing.write.as_deref(), Some("b.write.1"));
+        let jobs: Vec<_> = standing.jobs.into_iter().collect();
+        assert_eq!(jobs, [("j".to_owned(), 1), ("k".to_owned(), 1)]);
+        let said = |write: &str, done| (write.to_owned(), true, done);
+        let expected = [
+            said("a.write.1", false),
+            said("b.write.1", false),
+            said("b.write.2", true),
+            said("a.write.2", true),
+        ];
+        assert_eq!(logged(&mut store).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_idempotent_counts_each_delivery() {
+    for place in each() {
+        let mut store = store(&place, Fence::Off, false).await;
+        for write in ["a.write.1", "a.write.2"] {
+            let answer = store.write(&attempt(write, 1, Some("j")), NO_STOP).await;
+            assert_eq!(answer, StoreAnswer::Accepted);
+        }
+        let standing = store.read("account").await.unwrap();
+        assert_eq!(standing.jobs["j"], 2);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_job_is_not_done_and_may_come_again() {
+    for place in each() {
+        let mut store = store(&place, Fence::Atomic, true).await;
+        store.write(&attempt("b.write.1", 2, None), NO_STOP).await;
+        let late = store
+            .write(&attempt("a.write.1", 1, Some("j")), NO_STOP)
+            .await;
+        assert!(matches!(late, StoreAnswer::Rejected { .. }), "{late:?}");
+        assert!(store.read("account").await.unwrap().jobs.is_empty());
+        let again = store
+            .write(&attempt("b.write.2", 2, Some("j")), NO_STOP)
+            .await;
+        assert_eq!(again, StoreAnswer::Accepted);
+    }
+}
