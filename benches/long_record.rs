@@ -213,7 +213,7 @@ impl<W: Write> Tape<W> {
         if self.troubled {
             self.trouble(me, &grant)?;
         }
-        if self.round % 20 == 0 {
+        if self.round.is_multiple_of(20) {
             self.clock()?;
         }
         Ok(())
@@ -223,11 +223,11 @@ impl<W: Write> Tape<W> {
     fn trouble(&mut self, me: usize, grant: &GrantId) -> io::Result<()> {
         let (from, to) = (self.at - 10_000, self.at);
         self.say(By::Lab, Event::Stall { from, to })?;
-        if self.round % 4 == 0 {
+        if self.round.is_multiple_of(4) {
             let grant = grant.clone();
             self.invoke(me, None, Call::Renew { grant, auto: true })?;
         }
-        if self.round % 3 == 0 {
+        if self.round.is_multiple_of(3) {
             let lost = Event::Lost {
                 grant: grant.clone(),
                 reason: "absent".to_owned(),

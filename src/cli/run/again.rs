@@ -7,13 +7,13 @@ use std::path::Path;
 /// The command that runs one drill of these again, from what was understood and from nothing else
 /// that stood on the command line.
 pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
-    let given = args.drills.iter();
-    let mut named = given.filter(|name| {
+    let mut given = args.drills.iter();
+    let stem = |name: &&String| {
         Path::new(name)
             .file_stem()
             .is_some_and(|stem| stem == drill)
-    });
-    let name = named.next_back().map_or(drill, String::as_str);
+    };
+    let name = given.rfind(stem).map_or(drill, String::as_str);
     let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     option("--seed", &seed.to_string());
