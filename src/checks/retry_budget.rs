@@ -1,15 +1,14 @@
 //! `retry_budget`: a waiter sends at most three commands in any one second.
 //!
-//! Counted where the worker records them, just before they leave: attempts, and the releases that
-//! give back what an attempt of the same wait may have taken. Recorded times jitter, so a second
-//! counts as broken only if four commands fall into nine tenths of it.
+//! Counted where the worker records them, just before they leave: its attempts. The release that
+//! gives back what an attempt may have taken is not counted: it must not wait for a budget.
+//! Recorded times jitter, so a second counts as broken only if four fall into nine tenths of it.
 
 use super::say::secs;
 use super::{Check, Finding};
-use crate::ids::GrantId;
 use crate::timeline::event::Call;
 use crate::timeline::history::{History, NEVER, Operation};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Commands that one waiter may send in any one second.
 const COMMANDS: usize = 3;
@@ -31,9 +30,7 @@ impl Check for RetryBudget {
 
     fn judge(&self, history: &History) -> Finding {
         let waits = by_worker(history, |call| matches!(call, Call::Enter { .. }));
-        let sent = by_worker(history, |call| {
-            matches!(call, Call::Attempt { .. } | Call::Release { .. })
-        });
+        let sent = by_worker(history, |call| matches!(call, Call::Attempt { .. }));
         let mut most = 0;
         let mut stalled = None;
         for (worker, waits) in waits {
@@ -43,7 +40,7 @@ impl Check for RetryBudget {
             for wait in waits {
                 let during = during(wait, sent);
                 most = most.max(during.len());
-                for (first, last) in too_fast(&during) {
+                for (first, last) in too_fast(during) {
                     if last.invoked - first.invoked < certain(history, (first, last)) {
                         return self.violated(history, first, last);
                     }
@@ -87,21 +84,11 @@ fn by_worker(history: &History, kind: impl Fn(&Call) -> bool) -> BTreeMap<usize,
 }
 
 /// The commands of one wait, by invoke.
-fn during<'a>(wait: &Operation, sent: &[&'a Operation]) -> Vec<&'a Operation> {
+fn during<'s, 'a>(wait: &Operation, sent: &'s [&'a Operation]) -> &'s [&'a Operation] {
     let until = wait.returned.as_ref().map_or(NEVER, |returned| returned.at);
     let from = sent.partition_point(|command| command.invoked < wait.invoked);
     let to = sent.partition_point(|command| command.invoked <= until);
-    let mut tried: HashSet<&GrantId> = HashSet::new();
-    let mut during = sent.get(from..to).unwrap_or_default().to_vec();
-    during.retain(|command| match &command.call {
-        Call::Attempt { grant, .. } => {
-            tried.insert(grant);
-            true
-        }
-        Call::Release { grant } => tried.contains(grant),
-        _other => false,
-    });
-    during
+    sent.get(from..to).unwrap_or_default()
 }
 
 /// The first and last of each four commands that came too fast.
