@@ -3,7 +3,7 @@
 use super::tenure::Tenure;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, AttemptKind, Call};
-use crate::timeline::history::{History, Operation};
+use crate::timeline::history::{History, Operation, StoreAttempt};
 use std::collections::HashMap;
 
 /// What became of a write.
@@ -98,9 +98,6 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         .filter_map(|(index, tenure)| Some((tenure.grant.as_ref()?, index)))
         .collect();
     let mut marks: Vec<WriteMark> = Vec::new();
-    // The last accepted write of each resource, in the store's order.
-    let mut last: HashMap<&str, &str> = HashMap::new();
-    let mut highest: HashMap<&str, u64> = HashMap::new();
     let mut by_operation: HashMap<usize, usize> = HashMap::new();
     for (index, operation) in history.operations.iter().enumerate() {
         if let Some(mark) = asked(history, operation) {
@@ -108,21 +105,45 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
             marks.push(mark);
         }
     }
+    let mut known = Known::default();
     for attempt in &history.store {
-        let known = attempt
+        let asked = attempt
             .operation
             .and_then(|operation| by_operation.get(&operation).copied());
-        let index = known.unwrap_or_else(|| {
+        let index = asked.unwrap_or_else(|| {
             marks.push(unasked(&attempt.write, attempt.kind, attempt.applied));
             marks.len() - 1
         });
-        let mark = &mut marks[index];
+        known.join(&mut marks[index], attempt);
+    }
+    for mark in &mut marks {
+        mark.tenure = mark
+            .grant
+            .as_ref()
+            .and_then(|grant| by_grant.get(grant).copied());
+        mark.late = late(mark, tenures, history.epsilon_ns);
+    }
+    marks
+}
+
+/// What the store had accepted so far, in its own order, by resource.
+#[derive(Default)]
+struct Known<'h> {
+    /// The last accepted write.
+    last: HashMap<&'h str, &'h str>,
+    /// The highest fencing token of anything accepted.
+    highest: HashMap<&'h str, u64>,
+}
+
+impl<'h> Known<'h> {
+    /// Adds to a mark what the store's log says of it.
+    fn join(&mut self, mark: &mut WriteMark, attempt: &'h StoreAttempt) {
         mark.write.clone_from(&attempt.write);
         mark.applied = Some(attempt.applied);
         mark.grant = attempt.grant.clone().or(mark.grant.take());
         mark.fencing = attempt.fencing.map(|token| token.0).or(mark.fencing);
         // A store that compares apart from writing may not have seen what it had accepted.
-        let accepted = highest.get(&*attempt.resource).copied();
+        let accepted = self.highest.get(&*attempt.resource).copied();
         mark.highest = attempt.highest.map(|token| token.0).max(accepted);
         mark.fate = if attempt.accepted {
             Fate::Accepted
@@ -133,24 +154,16 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         mark.events.push(attempt.seq);
         mark.event = attempt.seq;
         if let (true, Some(token)) = (attempt.accepted, attempt.fencing) {
-            let known = highest.entry(&attempt.resource).or_default();
+            let known = self.highest.entry(&attempt.resource).or_default();
             *known = token.0.max(*known);
         }
         if attempt.accepted && attempt.kind == AttemptKind::Write {
-            let before = last.insert(&attempt.resource, &attempt.write);
+            let before = self.last.insert(&attempt.resource, &attempt.write);
             mark.overwrites = before
                 .filter(|before| attempt.based_on.as_deref() != Some(*before))
                 .map(str::to_owned);
         }
     }
-    for mark in &mut marks {
-        mark.tenure = mark
-            .grant
-            .as_ref()
-            .and_then(|grant| by_grant.get(grant).copied());
-        mark.late = late(mark, tenures, history.epsilon_ns);
-    }
-    marks
 }
 
 fn late(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> Option<u64> {
