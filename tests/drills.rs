@@ -6,7 +6,7 @@ mod lab;
 
 mod faked_faults;
 mod lab_killed;
-mod run_cast;
+mod run_drills;
 mod run_environment;
 mod run_pause;
 mod run_trouble;

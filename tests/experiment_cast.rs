@@ -230,3 +230,16 @@ fn evidence_of_unknown_steps_and_numbers_is_refused() {
     refused(&with("w granted while w2.acquire.1"), "unknown worker `w`");
     refused(&with("x waited 2 times"), "unknown worker `x`");
 }
+
+#[test]
+fn a_store_without_a_server_has_none_to_hit() {
+    let drill = "[worker.w]\nscript = [\"acquire\", \"write\"]\n\
+         [fault.f]\nkind = \"stop-server\"\ntarget = \"store-server\"\n\
+         when = { at = \"w.write.1.armed\" }\nheal = { after = \"w.write.1.after\" }\n";
+    refused(
+        drill,
+        "x.toml:13:10: the store `sqlite` has no server that `f` could hit; stores with a server: `redis`",
+    );
+    let text = format!("{HEAD}{drill}");
+    assert!(told(&text.replace("sqlite", "redis"), &[]).is_ok());
+}

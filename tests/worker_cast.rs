@@ -193,7 +193,7 @@ fn an_answer_that_does_not_come_in_time_is_unknown() {
     a.go();
     let returned = |event: &Event| {
         matches!(event, Event::Return { outcome: Outcome::Info, answer: Answer::Error { message }, .. }
-            if message == "no answer in time")
+            if message == "no answer within 200 ms")
     };
     a.until("an unknown outcome", returned);
     stop(Signal::SIGCONT);

@@ -54,7 +54,7 @@ impl Check for FencingRises {
         let by_server = history
             .grants
             .iter()
-            .filter(|grant| history.fencing_of(grant).is_some())
+            .filter(|grant| grant.fencing.is_some())
             .count();
         let tokens = by_server.max(answered.len());
         if tokens < 2 {
@@ -72,13 +72,12 @@ impl FencingRises {
     fn by_server(&self, history: &History) -> Option<Finding> {
         let mut highest: HashMap<_, usize> = HashMap::default();
         for (index, grant) in history.grants.iter().enumerate() {
-            let Some(fencing) = history.fencing_of(grant) else {
+            let Some(fencing) = grant.fencing else {
                 continue;
             };
             let best = highest.entry((&grant.server, &grant.key)).or_insert(index);
             let before = &history.grants[*best];
-            let higher = history.fencing_of(before);
-            if higher < Some(fencing) {
+            if before.fencing < Some(fencing) {
                 *best = index;
                 continue;
             }
@@ -92,11 +91,7 @@ impl FencingRises {
                 whose(history, before),
                 secs(before.granted.middle()),
             );
-            let told = [before, grant].into_iter().filter_map(|one| one.attempt);
-            let told = told.flat_map(|attempt| history.operations[attempt].seqs());
-            let finding = Finding::violated(self, why)
-                .resting_on([before.seq, grant.seq])
-                .resting_on(told.filter(|_| grant.fencing.is_none() || before.fencing.is_none()));
+            let finding = Finding::violated(self, why).resting_on([before.seq, grant.seq]);
             let workers = grant.worker.into_iter().chain(before.worker);
             return Some(finding.witnessed_by(history, workers));
         }

@@ -177,7 +177,7 @@ impl<'a> Issued<'a> {
         let mut pairs = HashSet::default();
         for grant in &history.grants {
             if let Some(id) = &grant.id {
-                pairs.insert((id, history.fencing_of(grant)));
+                pairs.insert((id, grant.fencing));
             }
         }
         let whole = !history.grants.is_empty()

@@ -85,7 +85,7 @@ impl RightfulServed {
 /// The writer was certainly entitled, under the token that it was issued.
 fn entitled(history: &History, grant: &Grant, write: &StoreAttempt) -> bool {
     let epsilon = history.epsilon_ns;
-    history.fencing_of(grant) == write.fencing
+    grant.fencing == write.fencing
         && grant.definite.is_some_and(|span| {
             write.applied > span.from.saturating_add(epsilon)
                 && write.applied.saturating_add(epsilon) < span.to

@@ -31,7 +31,7 @@ pub fn who(history: &History, grant: &Grant) -> String {
 
 /// `a's grant (fencing token 3)`.
 pub fn whose(history: &History, grant: &Grant) -> String {
-    match history.fencing_of(grant) {
+    match grant.fencing {
         Some(fencing) => format!("{}'s grant (fencing token {fencing})", who(history, grant)),
         None => format!("{}'s grant", who(history, grant)),
     }

@@ -8,6 +8,7 @@ use super::section::Section;
 use super::wire::{self, Wire};
 use crate::faults::{self, FaultKind, Hits};
 use crate::plan::{FaultPlan, Heal, Service, Target};
+use crate::store;
 
 /// Targets that are not a worker's name, and what each means.
 pub(super) const RESERVED: &[(&str, Target)] = &[
@@ -75,6 +76,31 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
     };
     let message = format!("`{}` is done to {noun}", kind.name);
     reading.hinted(&section.place("target"), message, hint);
+}
+
+/// A fault of the store's server needs a store that has one.
+pub(super) fn store_has_server(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (faults, store): (&[FaultPlan], &str),
+) {
+    if store::find(store).is_none_or(|kind| kind.server.is_some()) {
+        return;
+    }
+    let hits = |fault: &&FaultPlan| fault.target == Target::Server(Service::Store);
+    let sections = root.named(reading, "fault");
+    for fault in faults.iter().filter(hits) {
+        let found = sections.iter().find(|(name, _)| name.value == fault.name);
+        let at = found.map_or_else(|| root.at.clone(), |(_, section)| section.place("target"));
+        let message = format!(
+            "the store `{store}` has no server that `{}` could hit",
+            fault.name
+        );
+        let servers = store::ALL.iter().filter(|kind| kind.server.is_some());
+        let names: Vec<&str> = servers.map(|kind| kind.name).collect();
+        let hint = format!("stores with a server: `{}`", names.join("`, `"));
+        reading.hinted(&at, message, hint);
+    }
 }
 
 /// What is over as soon as it is done has nothing that could be undone.

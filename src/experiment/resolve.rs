@@ -3,6 +3,7 @@
 use super::cast;
 use super::duration::show;
 use super::evidence;
+use super::fault;
 use super::grammar;
 use super::judged;
 use super::place::At;
@@ -47,6 +48,9 @@ pub(super) fn main_arm(
     let cast = cast::read(reading, &root, lease_ms);
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
+    }
+    if let Some(store) = &store {
+        fault::store_has_server(reading, &root, (&cast.faults, &store.kind));
     }
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);

@@ -99,11 +99,14 @@ impl<'a> Store<'a> {
                 Some(within) => tokio::time::sleep(within).await,
                 None => pending().await,
             }
+            delivery.within.unwrap_or_default()
         };
         let answer = tokio::select! {
             biased;
             answer = self.store.write(&attempt, &armed) => answer,
-            () = in_time => StoreAnswer::Unknown("no answer in time".to_owned()),
+            within = in_time => {
+                StoreAnswer::Unknown(format!("no answer within {} ms", within.as_millis()))
+            }
         };
         tracing::info!(
             write = attempt.write,

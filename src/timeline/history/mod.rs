@@ -6,9 +6,9 @@
 //! the check `records_agree` tells it. `seq` is arrival order and never evidence of order; order
 //! comes from invoke and return, from the server's stream, and from the store's log.
 
-use crate::ids::{FencingToken, GrantId};
+use crate::ids::GrantId;
 use crate::plan::{Class, Plan};
-use crate::timeline::event::{Answer, Line};
+use crate::timeline::event::Line;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
@@ -123,19 +123,6 @@ impl History {
         self.workers
             .get(worker)
             .map_or("?", |worker| worker.name.as_str())
-    }
-
-    /// A grant's fencing token: the one in the server's value or, where the value has none, the one
-    /// that its worker was told.
-    pub fn fencing_of(&self, grant: &Grant) -> Option<FencingToken> {
-        let told = || {
-            let attempt = self.operations.get(grant.attempt?)?;
-            match attempt.answer() {
-                Some(Answer::Granted { fencing, .. }) => *fencing,
-                _other => None,
-            }
-        };
-        grant.fencing.or_else(told)
     }
 
     /// The key that a worker locks, by its plan.

@@ -5,24 +5,39 @@ use crate::lab;
 
 use lab::Lab;
 
-/// All but those that have tests of their own.
+/// All but `pause`, which has tests of its own.
 const DRILLS: &[&str] = &[
     "ask-first",
+    "counter-reset",
+    "downstream",
     "duplicate",
+    "evict",
     "expiry",
+    "flush",
+    "held-renew",
+    "held-reply",
     "herd",
     "kill",
     "late-first",
+    "late-release",
     "late-token",
     "mutex",
+    "noscript",
+    "outage",
+    "partition",
+    "partition-reply",
+    "partition-reset",
+    "refuse-writes",
     "renew",
+    "restart",
     "starved-renewal",
+    "stop-server",
 ];
 
 #[test]
 fn every_drill_is_as_expected_and_so_is_each_of_its_controls() {
     let lab = Lab::new();
-    let (code, value) = lab.run_json(DRILLS);
+    let (code, value) = lab.run_json(&[DRILLS, &["--jobs", "4"]].concat());
     let mut wrong = Vec::new();
     for drill in value["drills"].as_array().unwrap() {
         for arm in drill["arms"].as_array().unwrap() {
