@@ -45,9 +45,7 @@ pub(super) fn main_arm(
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
-    if let Some(store) = &store {
-        fault::store_has_server(reading, &root, (&cast.faults, &store.kind));
-    }
+    fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     waits::check(reading, &cast);
     let evidence = evidence::read(reading, &root, &cast);
     let limit = judged::limit(reading, &root);
