@@ -7,7 +7,7 @@ use super::refused::quote;
 use super::section::Section;
 use super::wire::{self, Wire};
 use crate::faults::{self, FaultKind, Hits};
-use crate::plan::{FaultPlan, Heal, Service, Target};
+use crate::plan::{FaultPlan, Heal, Service, StorePlan, Target};
 use crate::store;
 
 /// Targets that are not a worker's name, and what each means.
@@ -82,11 +82,13 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
 pub(super) fn store_has_server(
     reading: &mut Reading,
     root: &Section<'_>,
-    (faults, store): (&[FaultPlan], &str),
+    (faults, store): (&[FaultPlan], Option<&StorePlan>),
 ) {
-    if store::find(store).is_none_or(|kind| kind.server.is_some()) {
+    let kind = store.and_then(|store| store::find(&store.kind));
+    let Some(store) = kind.filter(|kind| kind.server.is_none()) else {
         return;
-    }
+    };
+    let store = store.name;
     let hits = |fault: &&FaultPlan| fault.target == Target::Server(Service::Store);
     let sections = root.named(reading, "fault");
     for fault in faults.iter().filter(hits) {

@@ -49,9 +49,7 @@ pub(super) fn main_arm(
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
-    if let Some(store) = &store {
-        fault::store_has_server(reading, &root, (&cast.faults, &store.kind));
-    }
+    fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     store_has_edges(reading, &root, store.as_ref(), &cast.faults);
