@@ -24,6 +24,9 @@ pub fn take(scene: &mut Scene, incoming: Incoming) -> Result<(), DirectorError> 
         Incoming::Worker(name, line) => {
             if let Event::Point { point, waits: true } = &line.event {
                 let wait = waits::wait_at(&scene.plan, &name, point, scene.now());
+                if *point == waits::start_of(&name) {
+                    scene.ready.insert(name.clone());
+                }
                 if let Some(worker) = scene.workers.get_mut(&name) {
                     worker.wait = Some(wait);
                 }

@@ -106,6 +106,11 @@ fn satisfied(scene: &Scene, wait: &waits::Wait) -> bool {
             .iter()
             .any(|fault| fault.plan.name == *name && !matches!(fault.state, FaultState::Waiting))
     };
+    // Nobody begins before everybody is connected: a fault would hit a worker that is not there.
+    let starts = |name: &String| wait.point == waits::start_of(name);
+    if scene.workers.keys().any(starts) && !scene.everybody_ready() {
+        return false;
+    }
     wait.event
         .as_ref()
         .is_none_or(|event| scene.seen.contains(event))

@@ -52,6 +52,8 @@ pub struct Scene {
     pub faults: Vec<Fault>,
     pub truth: Truth,
     pub seen: HashSet<String>,
+    /// Workers that have stood at their start.
+    pub ready: HashSet<String>,
     pub synced: bool,
     pub marks: HashSet<String>,
     pub ending: Option<Ending>,
@@ -101,6 +103,7 @@ impl Scene {
             workers: BTreeMap::new(),
             truth: Truth::default(),
             seen: HashSet::new(),
+            ready: HashSet::new(),
             synced: false,
             marks: HashSet::new(),
             ending: None,
@@ -203,6 +206,13 @@ impl Scene {
     pub fn server_answers(&self) -> bool {
         let server = self.servers.get(SERVER);
         server.is_some_and(|server| server.standing == Standing::Up)
+    }
+
+    /// Every worker has stood at its start, or is gone.
+    pub fn everybody_ready(&self) -> bool {
+        let mut workers = self.workers.iter();
+        self.plan.workers.len() == self.workers.len()
+            && workers.all(|(name, worker)| worker.exited || self.ready.contains(name))
     }
 
     /// The observer's second connection.

@@ -16,9 +16,17 @@ pub struct Wait {
     pub since: u64,
 }
 
-/// Points at which workers must wait because a fault begins there.
+/// Points at which workers must wait: each at its start, until everybody is ready, and wherever a
+/// fault begins.
 pub fn parks(plan: &Plan) -> BTreeSet<String> {
-    plan.faults.iter().map(|fault| fault.when.clone()).collect()
+    let faults = plan.faults.iter().map(|fault| fault.when.clone());
+    let starts = plan.workers.iter().map(|worker| start_of(&worker.name));
+    faults.chain(starts).collect()
+}
+
+/// The point at which a worker stands once it is connected to everything that it needs.
+pub fn start_of(worker: &str) -> String {
+    format!("{worker}.start")
 }
 
 /// What a worker that reports `point` waits for.
