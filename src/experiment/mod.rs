@@ -12,6 +12,7 @@
 use crate::plan::Plan;
 use std::path::PathBuf;
 
+mod bounds;
 mod cast;
 mod control;
 mod diff;

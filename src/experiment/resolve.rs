@@ -1,5 +1,6 @@
 //! One tree to one plan: every name looked up, every default made explicit.
 
+use super::bounds;
 use super::cast;
 use super::duration::show;
 use super::evidence;
@@ -13,10 +14,7 @@ use super::section::Section;
 use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
-use crate::plan::{
-    Class, FORMAT, FaultPlan, Heal, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, Service, StorePlan,
-    Target,
-};
+use crate::plan::{Class, FORMAT, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, StorePlan};
 use crate::store::Fence;
 
 /// What every worker locks and writes, unless the file says otherwise.
@@ -24,12 +22,6 @@ const KEY: &str = "account";
 
 /// Longest key or resource, in bytes.
 const KEY_MAX: usize = 200;
-
-/// A trigger may take this many leases, unless the file says otherwise.
-const PATIENCE_LEASES: u64 = 10;
-
-/// A free lock reaches a waiter within the lease and this, unless the file says otherwise.
-const RECOVERY_MS: u64 = 2_000;
 
 /// Resolves the main arm. None if anything is missing or wrong; why is in `reading`.
 pub(super) fn main_arm(
@@ -52,22 +44,12 @@ pub(super) fn main_arm(
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
-    store_has_edges(reading, &root, store.as_ref(), &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);
     let limit = judged::limit(reading, &root);
     let (required_checks, optional_checks) = judged::check_lists(reading, &root, tree);
-    let (patience_ms, recovery_bound_ms) = bounds(reading, &root, lease_ms);
-    for fault in &cast.faults {
-        let Some(Heal::For(ms)) = fault.heal else {
-            continue;
-        };
-        if lease_ms.is_some() && ms >= patience_ms {
-            let (lasts, patience) = (show(ms), show(patience_ms));
-            let message =
-                format!("`for` of {lasts} does not end within the patience of {patience}");
-            let at = for_at(reading, &root, &fault.name);
-            reading.hinted(&at, message, "raise `patience` in [bounds]");
-        }
+    let (patience_ms, recovery_bound_ms) = bounds::read(reading, &root, lease_ms);
+    if lease_ms.is_some() {
+        bounds::faults_end_in_time(reading, &root, (&cast.faults, patience_ms));
     }
     if reading.problems.count() > found_before {
         return None;
@@ -107,12 +89,6 @@ pub(super) fn root<'t>(reading: &mut Reading, tree: &'t Table) -> Section<'t> {
         span: 0..0,
     };
     Section::open(reading, (tree, &at), "the file".to_owned(), grammar::ROOT)
-}
-
-fn for_at(reading: &mut Reading, root: &Section<'_>, fault: &str) -> At {
-    let faults = root.named(reading, "fault");
-    let found = faults.iter().find(|(name, _)| name.value == fault);
-    found.map_or_else(|| root.at.clone(), |(_, section)| section.place("for"))
 }
 
 fn class(name: &str) -> Class {
@@ -176,30 +152,6 @@ fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers:
     }
 }
 
-/// A store that is a file has no edge that could be broken.
-fn store_has_edges(
-    reading: &mut Reading,
-    root: &Section<'_>,
-    store: Option<&StorePlan>,
-    faults: &[FaultPlan],
-) {
-    let Some(store) = store else { return };
-    let served = crate::store::find(&store.kind).is_some_and(|kind| kind.server.is_some());
-    let hit = |fault: &&FaultPlan| {
-        fault.edge == Some(Service::Store) || fault.target == Target::Server(Service::Store)
-    };
-    if let Some(fault) = faults.iter().find(hit).filter(|_| !served) {
-        let at = root
-            .table(reading, "store")
-            .map(|section| section.place("kind"));
-        let message = format!(
-            "`{}` has no server: `{}` cannot hit it",
-            store.kind, fault.name
-        );
-        reading.problem(&at.unwrap_or_else(|| root.at.clone()), message);
-    }
-}
-
 fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {
     let fits = registry::backends_with(flaw.value);
     if !fits.contains(&backend.value) {
@@ -252,27 +204,4 @@ pub(super) fn key_text(reading: &mut Reading, section: &Section<'_>, name: &str)
         reading.problem(&typed.at, format!("`{name}` has a control character in it"));
     }
     typed.value.to_owned()
-}
-
-fn bounds(reading: &mut Reading, root: &Section<'_>, lease_ms: Option<u64>) -> (u64, u64) {
-    let lease_ms = lease_ms.unwrap_or(0);
-    let section = root.table(reading, "bounds");
-    let mut read = |name| {
-        section
-            .as_ref()
-            .and_then(|section| section.duration(reading, name))
-    };
-    let (patience, recovery) = (read("patience"), read("recovery"));
-    if let Some(patience) = patience
-        .as_ref()
-        .filter(|patience| patience.value <= lease_ms)
-    {
-        let (waits, lease) = (show(patience.value), show(lease_ms));
-        let message = format!("patience of {waits} ends before a lease of {lease} can");
-        reading.problem(&patience.at, message);
-    }
-    (
-        patience.map_or(lease_ms * PATIENCE_LEASES, |patience| patience.value),
-        recovery.map_or(RECOVERY_MS, |recovery| recovery.value),
-    )
 }

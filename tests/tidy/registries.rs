@@ -27,6 +27,10 @@ pub const FOLDERS: &[Folder] = &[
         beside: &[
             ("redis_ear", "the ear of the Redis back end for releases"),
             ("redis_scripts", "the scripts of the Redis back end"),
+            (
+                "redis_second",
+                "the second command of two flaws of the Redis back end",
+            ),
         ],
     },
     Folder {

@@ -30,12 +30,12 @@ pub struct LongFile {
 pub const LONG_FILES: &[LongFile] = &[
     LongFile {
         path: "src/timeline/event.rs",
-        lines_max: 350,
+        lines_max: 385,
         why: "the whole schema of a timeline, a doc line a field, read from top to bottom",
     },
     LongFile {
         path: "src/timeline/names.rs",
-        lines_max: 330,
+        lines_max: 345,
         why: "the catalogue of event names and the two functions that must agree with it",
     },
 ];

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod redis;
 mod redis_ear;
 mod redis_scripts;
+mod redis_second;
 
 /// Called right before the last command of an acquire leaves; may block its caller.
 #[derive(Clone)]

@@ -6,7 +6,6 @@
 //!
 //! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
 
-use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
 use crate::lock::backends::redis_scripts::{
     Keys, Scripts, Text, fencing_token, milliseconds, needs_two, nonsense,
@@ -77,8 +76,8 @@ fn connect(spec: ConnectSpec) -> Connecting {
     })
 }
 
-struct Redis {
-    link: Arc<Link>,
+pub(super) struct Redis {
+    pub(super) link: Arc<Link>,
     scripts: Scripts,
     flaw: Option<Flaw>,
     armed: Option<Armed>,
@@ -86,7 +85,7 @@ struct Redis {
 
 impl Redis {
     /// The next command is the last of an acquire.
-    fn arm(&self) {
+    pub(super) fn arm(&self) {
         if let Some(Armed(armed)) = &self.armed {
             armed();
         }
@@ -121,49 +120,6 @@ impl Redis {
             answer => Ok(answer?),
         }
     }
-
-    /// The second command of the two flaws that make an acquire of two.
-    async fn second_command(
-        &self,
-        flaw: Flaw,
-        keys: &Keys,
-        ask: &Ask<'_>,
-        fencing: Option<FencingToken>,
-    ) -> Result<Option<FencingToken>, CommandError> {
-        if needs_two(flaw) {
-            self.arm();
-        }
-        match flaw {
-            Flaw::SetThenPexpire => {
-                let mut pexpire = redis::cmd("PEXPIRE");
-                pexpire.arg(keys.lock()).arg(ask.lease_ms());
-                let set = self.link.call(&pexpire, ask.until).await;
-                set.map_err(half_done)?;
-                Ok(fencing)
-            }
-            Flaw::FenceAfterSet if fencing.is_none() => {
-                let mut incr = redis::cmd("INCR");
-                incr.arg(keys.fence());
-                let minted = self.link.call(&incr, ask.until).await;
-                fencing_token(&minted.map_err(half_done)?)
-            }
-            Flaw::FenceAfterSet
-            | Flaw::BlindRelease
-            | Flaw::BlindRenew
-            | Flaw::RenewRecreates
-            | Flaw::DeadlineFromReply
-            | Flaw::TimeoutMeansBusy
-            | Flaw::IgnoresRenewalFailure
-            | Flaw::EvalshaOnly
-            | Flaw::FailsOpen
-            | Flaw::HotPoll => Ok(fencing),
-        }
-    }
-}
-
-/// The first command took effect: whatever became of the second, this did not *not happen*.
-fn half_done(error: NoAnswer) -> CommandError {
-    CommandError::Unknown(format!("the second command: {error:?}"))
 }
 
 #[async_trait]

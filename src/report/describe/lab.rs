@@ -36,6 +36,20 @@ pub(super) fn fault(event: &Event) -> String {
                 |removed| format!("gone {} later", span(removed.saturating_sub(*began)))
             )
         ),
+        Event::Probe { .. } | Event::Frame { .. } | Event::ServerAsked { .. } => shown(event),
+        Event::FaultNotInjected { fault, why } => format!("{fault} was not injected: {why}"),
+        Event::Look {
+            fault,
+            moment,
+            threads,
+        } => format!("look at {fault} ({moment}): {}", look(threads)),
+        _other => String::new(),
+    }
+}
+
+/// What shows that a fault did what it says.
+fn shown(event: &Event) -> String {
+    match event {
         Event::Probe {
             fault,
             moment,
@@ -75,12 +89,6 @@ pub(super) fn fault(event: &Event) -> String {
             "{fault} tells {server}: {command}; it {} {answer}",
             if *ok { "answers" } else { "refuses:" }
         ),
-        Event::FaultNotInjected { fault, why } => format!("{fault} was not injected: {why}"),
-        Event::Look {
-            fault,
-            moment,
-            threads,
-        } => format!("look at {fault} ({moment}): {}", look(threads)),
         _other => String::new(),
     }
 }

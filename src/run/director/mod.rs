@@ -13,6 +13,7 @@ mod players;
 mod progress;
 mod scene;
 mod servers;
+mod standing;
 mod strike;
 mod truth;
 mod until;

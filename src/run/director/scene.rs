@@ -3,7 +3,7 @@
 
 use super::edges::Edges;
 use super::incoming::{self, Incoming};
-use super::players::{Fault, FaultState, Server, Standing, Worker};
+use super::players::{Fault, FaultState, Server, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
@@ -12,7 +12,7 @@ use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
 use crate::env::redis::observe::Control;
-use crate::plan::{Plan, Service};
+use crate::plan::Plan;
 use crate::run::recorder::Recorder;
 use crate::run::run_dir;
 use crate::run::spec::ArmSpec;
@@ -21,7 +21,6 @@ use crate::store::{self, StoreKind};
 use crate::timeline::event::{By, Event, FORMAT, Line};
 use crate::timeline::names::Namer;
 use std::collections::{BTreeMap, HashSet};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -174,45 +173,11 @@ impl Scene {
         self.recorder.flush().map_err(DirectorError::Record)
     }
 
-    /// Every worker's pipe has ended and the kernel has said that it is gone.
-    pub fn workers_done(&self) -> bool {
-        self.workers
-            .values()
-            .all(|worker| worker.closed && worker.exited)
-    }
-
     /// The next place in a server's order: goes on where a server is started again.
     pub fn next_pos(&mut self, server: &str) -> u64 {
         let next = self.positions.entry(server.to_owned()).or_default();
         *next += 1;
         *next - 1
-    }
-
-    /// Where a service listens, if it lives on a server.
-    pub fn address(&self, service: Service) -> Option<SocketAddr> {
-        let mut servers = self.servers.values();
-        let found = servers.find(|server| server.service == service);
-        found.map(|server| server.address)
-    }
-
-    /// The name of a service's server, if it lives on one.
-    pub fn server_name(&self, service: Service) -> Option<&str> {
-        let mut servers = self.servers.iter();
-        let found = servers.find(|(_, server)| server.service == service);
-        found.map(|(name, _)| name.as_str())
-    }
-
-    /// The lock server can answer.
-    pub fn server_answers(&self) -> bool {
-        let server = self.servers.get(SERVER);
-        server.is_some_and(|server| server.standing == Standing::Up)
-    }
-
-    /// Every worker has stood at its start, or is gone.
-    pub fn everybody_ready(&self) -> bool {
-        let mut workers = self.workers.iter();
-        self.plan.workers.len() == self.workers.len()
-            && workers.all(|(name, worker)| worker.exited || self.ready.contains(name))
     }
 
     /// The observer's second connection.

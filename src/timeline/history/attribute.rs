@@ -55,13 +55,6 @@ impl<'a> Index<'a> {
             releases_of: HashMap::default(),
             keys,
         };
-        // What never leaves the worker can have caused nothing.
-        let on_the_wire = |operation: &Operation| {
-            matches!(
-                operation.call,
-                Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
-            )
-        };
         let commands = operations.iter().enumerate();
         let mut order: Vec<(u64, usize)> = commands
             .filter(|(_, operation)| on_the_wire(operation))
@@ -242,4 +235,12 @@ fn likelihood(attempt: &Operation, fencing: Option<FencingToken>) -> u8 {
         (Told::Open, _) => 2,
         (Told::NotDone, _) => 0,
     }
+}
+
+/// What never leaves the worker can have caused nothing.
+const fn on_the_wire(operation: &Operation) -> bool {
+    matches!(
+        operation.call,
+        Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
+    )
 }

@@ -12,6 +12,7 @@ use crate::timeline::event::{By, Change, Event, Line};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
+mod faults;
 mod operations;
 mod processes;
 mod sightings;
