@@ -77,7 +77,10 @@ fn own_network() -> bool {
 
 /// Without a namespace a provider that needs one must not touch the machine's own network.
 fn refuses_the_machine(kind: &ProviderKind) {
-    let here = Surroundings { mode: Mode::Guard };
+    let here = Surroundings {
+        mode: Mode::Guard,
+        server: None,
+    };
     match (kind.make)(&here) {
         Err(error) => println!("{}: not played here: {error}", kind.name),
         Ok(_) => panic!("{} is ready to change this machine's network", kind.name),

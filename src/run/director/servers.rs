@@ -24,9 +24,10 @@ use std::time::Duration;
 const READY_MAX: Duration = Duration::from_secs(20);
 
 /// How often a port that somebody else took is tried again.
-const PORT_TRIES: usize = 5;
+pub const PORT_TRIES: usize = 5;
 
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Where servers listen.
+pub const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
 /// one: the store's log is read at the end.
@@ -175,7 +176,7 @@ async fn open(
     }
 }
 
-fn free_address() -> Result<SocketAddr, DirectorError> {
+pub fn free_address() -> Result<SocketAddr, DirectorError> {
     TcpListener::bind((HOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(|error| {
