@@ -5,6 +5,7 @@
 mod support;
 
 mod checks_damaged;
+mod checks_edges;
 mod checks_lock;
 mod checks_oracle;
 mod checks_record;

@@ -1,5 +1,6 @@
 //! Two edges to one real server over each provider, and a client that speaks bytes.
 
+use super::edge_server::EdgeServer;
 use super::redis_server::RedisServer;
 use lockdrill::env::edge::{self, EdgeId, Injury, Provider, ProviderKind, ServerProtocol};
 use lockdrill::env::edge::{EdgeError, Measured, Surroundings, Upstream};
@@ -26,6 +27,8 @@ pub struct Rig {
     pub b: EdgeId,
     pub to_a: SocketAddr,
     pub to_b: SocketAddr,
+    /// The provider's own, if it has one.
+    pub edge_server: Option<EdgeServer>,
 }
 
 /// Plays a case with every provider that can do the injury; at least one can.
@@ -96,7 +99,15 @@ impl Rig {
         } else {
             Mode::Guard
         };
-        let mut provider = match (kind.make)(&Surroundings { mode }) {
+        let edge_server = match kind.server {
+            None => None,
+            Some(server) => Some(EdgeServer::start(server)?),
+        };
+        let here = Surroundings {
+            mode,
+            server: edge_server.as_ref().map(|server| server.address),
+        };
+        let mut provider = match (kind.make)(&here) {
             Ok(provider) => provider,
             Err(error @ EdgeError::Missing { .. }) => {
                 assert!(error.to_string().contains("install"), "{error}");
@@ -122,6 +133,7 @@ impl Rig {
             b,
             to_a,
             to_b,
+            edge_server,
         })
     }
 
