@@ -42,7 +42,7 @@ pub struct Plan {
     /// The protected store.
     pub store: StorePlan,
     /// What stands between the workers and the servers.
-    #[serde(default, skip_serializing_if = "NetworkPlan::is_auto")]
+    #[serde(default)]
     pub network: NetworkPlan,
     /// The contenders, in the order of the file.
     pub workers: Vec<WorkerPlan>,

@@ -31,9 +31,19 @@ fn text(lines: &[Line]) -> String {
 fn rechecked(plan: &Plan, bytes: &[u8]) -> Option<ArmResult> {
     match read_history(plan, bytes) {
         Ok((history, _)) => Some(judge_history(plan, &history)),
-        Err(ReadError::Foreign | ReadError::Newer { .. }) => None,
+        Err(
+            ReadError::Newer { .. } | ReadError::Unreadable { .. } | ReadError::Disordered { .. },
+        ) => None,
         Err(ReadError::Io(error)) => panic!("bytes in memory can be read: {error}"),
     }
+}
+
+/// What is said of lines that can each be read, in whatever order they come.
+fn in_memory<'a>(plan: &Plan, lines: impl IntoIterator<Item = &'a Vec<u8>>) -> ArmResult {
+    let readable = lines
+        .into_iter()
+        .filter_map(|line| serde_json::from_slice(line).ok());
+    judge_history(plan, &History::from_lines(plan, readable))
 }
 
 fn passes(result: &ArmResult) -> bool {
@@ -188,6 +198,7 @@ proptest! {
             apply(&mut lines, damage);
         }
         let _ = rechecked(&plan, &lines.join(&b'\n'));
+        let _ = in_memory(&plan, &lines);
     }
 
     #[test]
@@ -213,6 +224,9 @@ proptest! {
         }
         let result = rechecked(&plan, text(&lines).as_bytes());
         prop_assert!(!result.as_ref().is_some_and(passes), "{result:#?}");
+        prop_assert!(result.is_none() == double, "doubled lines are refused: {result:#?}");
+        let result = judge_history(&plan, &History::from_lines(&plan, lines));
+        prop_assert!(!passes(&result), "{result:#?}");
     }
 
     #[test]
@@ -228,5 +242,6 @@ proptest! {
         {
             prop_assert_eq!(judge_all(&first), judge_all(&second));
         }
+        prop_assert_eq!(in_memory(&plan, &lines), in_memory(&plan, &lines));
     }
 }

@@ -547,6 +547,72 @@ fn busy_that_took_effect_and_was_taken_back_is_not() {
     assert_holds(&h.judge("outcome_honesty"));
 }
 
+/// A lease of 10 ms is granted at 100; the answer comes, and is told as a failure, at `told`.
+fn refused_as_too_late(told: u64) -> Record {
+    let mut h = Record::new();
+    h.plan.lock.lease_ms = 10;
+    let (mut a, op) = h.attempt("a", 99);
+    a.fencing = Some(FencingToken(1));
+    let (owner, fencing) = (a.owner.clone(), a.fencing);
+    let until_ms = Some(SERVER_AHEAD_MS + 110);
+    h.effect(
+        100,
+        Change::Set {
+            owner,
+            fencing,
+            until_ms,
+        },
+    );
+    let message = "granted too late".to_owned();
+    h.ret("a", op, told, Told::Fail, Answer::Error { message });
+    h
+}
+
+/// A grant whose answer comes when its lease is over is rightly refused: nothing of it is kept,
+/// though its own release finds nothing left to take back.
+#[test]
+fn refused_because_its_lease_is_over_is_no_lie() {
+    let mut h = refused_as_too_late(120);
+    h.delete(121);
+    assert_holds(&h.judge("outcome_honesty"));
+    assert_holds(&refused_as_too_late(111).judge("outcome_honesty")); // within ε of the end
+    assert_violated(&refused_as_too_late(105).judge("outcome_honesty"), "a");
+}
+
+#[test]
+fn busy_and_perhaps_taken_back_proves_nothing() {
+    let mut h = Record::new();
+    let b = h.acquire("b", 100);
+    h.release(&b, 200);
+    let (mut a, op) = h.attempt("a", 299);
+    h.grant(&mut a, 300);
+    h.ret("a", op, 301, Told::Ok, Answer::Busy);
+    // Its own release and another's are under way, neither answered, when the key is deleted.
+    h.send_release(&a, 303);
+    h.send_release(&b, 304);
+    h.delete(306);
+    assert_unknown(
+        &h.judge("outcome_honesty"),
+        "whose request changed a's grant",
+    );
+}
+
+#[test]
+fn a_renewal_told_as_lost_that_extended_the_lease_is_a_lie() {
+    let renewed = |told: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        let op = h.send_renewal(&a, 599);
+        h.extend(600);
+        let reason = "not the owner".to_owned();
+        h.ret("a", op, told, Told::Ok, Answer::Lost { reason });
+        h.judge("outcome_honesty")
+    };
+    assert_violated(&renewed(601), "a");
+    assert_violated(&renewed(1590), "a");
+    assert_holds(&renewed(1605)); // the extended lease was over as well
+}
+
 #[test]
 fn unknown_is_always_honest() {
     let mut h = Record::new();
@@ -588,6 +654,36 @@ fn a_wait_that_timed_out_with_the_lock_in_hand_is_a_lie() {
     h.acquire("a", 100);
     h.ret("a", wait, 110, Told::Fail, Answer::TimedOut);
     assert_violated(&h.judge("outcome_honesty"), "a");
+}
+
+/// The wait is over while its last attempt is still under way, and that attempt succeeds.
+#[test]
+fn a_wait_told_as_failed_whose_last_attempt_succeeds_is_a_lie() {
+    let wait = |taken_back: bool| {
+        let mut h = Record::new();
+        let wait = h.enter("a", 90);
+        let (mut a, op) = h.attempt("a", 99);
+        h.ret("a", wait, 110, Told::Fail, Answer::TimedOut);
+        h.grant(&mut a, 120);
+        let message = "abandoned".to_owned();
+        h.ret("a", op, 130, Told::Info, Answer::Error { message });
+        if taken_back {
+            h.release(&a, 140);
+        }
+        h.judge("outcome_honesty")
+    };
+    assert_violated(&wait(false), "a");
+    assert_holds(&wait(true));
+}
+
+/// An attempt after the wait is no part of it.
+#[test]
+fn a_wait_answers_for_its_own_attempts_alone() {
+    let mut h = Record::new();
+    let wait = h.enter("a", 90);
+    h.ret("a", wait, 98, Told::Fail, Answer::TimedOut);
+    h.acquire("a", 100);
+    assert_holds(&h.judge("outcome_honesty"));
 }
 
 // ---- loss_noticed, no_false_loss, stops_after_loss ----
@@ -720,30 +816,17 @@ fn three_commands_a_second_are_within_the_budget() {
     assert_vacuous(&busy_attempts(&[]));
 }
 
-fn final_key(h: &mut Record, at: u64, remaining_ms: Option<u64>, held: &Held) {
-    h.lab(
-        at,
-        Event::FinalKey {
-            server: SERVER.to_owned(),
-            key: KEY.to_owned(),
-            owner: Some(held.owner.clone()),
-            remaining_ms,
-            exists: true,
-        },
-    );
-}
-
 #[test]
 fn a_key_without_a_lease_or_past_it_is_left_over() {
     let mut h = Record::new();
     let a = h.acquire("a", 100);
     assert_holds(&h.judge("no_leftovers"));
     let mut fine = h.clone();
-    final_key(&mut fine, 900, Some(200), &a);
+    fine.final_key(900, Some(200), &a);
     assert_holds(&fine.judge("no_leftovers"));
     let mut eternal = h.clone();
-    final_key(&mut eternal, 900, None, &a);
+    eternal.final_key(900, None, &a);
     assert_violated(&eternal.judge("no_leftovers"), "a");
-    final_key(&mut h, 3000, Some(200), &a);
+    h.final_key(3000, Some(200), &a);
     assert_violated(&h.judge("no_leftovers"), "a");
 }

@@ -151,6 +151,126 @@ fn a_thread_that_came_or_went_is_seen() {
     lacks(&with_look("stopped", Vec::clear), "nobody was seen");
 }
 
+/// As many threads as before, with the same numbers, but one is another.
+#[test]
+fn a_thread_in_the_place_of_another_is_seen() {
+    lacks(
+        &with_look("heal", |threads| threads[2].tid += 1),
+        "are not the same",
+    );
+    lacks(
+        &with_look("heal", |threads| threads[2].pid += 1),
+        "are not the same",
+    );
+    lacks(
+        &with_look("heal", |threads| threads[2].start_ticks += 1),
+        "are not the same",
+    );
+}
+
+/// Moves the lines that are so to a time.
+fn moved(to: u64, is_it: impl Fn(&Event) -> bool) -> Record {
+    let mut h = drill();
+    change(&mut h, |line| {
+        if is_it(&line.event) {
+            line.at = ns(to);
+        }
+    });
+    h
+}
+
+fn is_look(event: &Event, wanted: &str) -> bool {
+    matches!(event, Event::Look { moment, .. } if moment == wanted)
+}
+
+#[test]
+fn a_look_outside_the_window_shows_nothing() {
+    lacks(
+        &moved(499, |event| is_look(event, "stopped")),
+        "outside its window",
+    );
+    lacks(
+        &moved(3210, |event| is_look(event, "heal")),
+        "outside its window",
+    );
+    assert_holds(&moved(500, |event| is_look(event, "stopped")).judge("evidence"));
+    assert_holds(&moved(3202, |event| is_look(event, "heal")).judge("evidence"));
+}
+
+/// The look came after the heal had begun, and the byte was written just then.
+#[test]
+fn a_byte_written_as_the_heal_began_is_seen() {
+    let mut h = moved(3201, |event| is_look(event, "heal"));
+    without(&mut h, |event| matches!(event, Event::Go { .. }));
+    go(&mut h, 3200);
+    lacks(&h, "was not written between the looks");
+}
+
+#[test]
+fn a_fault_that_was_healed_before_it_was_seen_in_full_is_missing() {
+    let mut h = drill();
+    change(&mut h, |line| {
+        if let Event::FaultOnset { effective, .. } = &mut line.event {
+            *effective = ns(3201);
+        }
+    });
+    lacks(&h, "healed before its effect was seen in full");
+    change(&mut h, |line| {
+        if let Event::FaultOnset { effective, .. } = &mut line.event {
+            *effective = ns(499);
+        }
+    });
+    lacks(&h, "healed before its effect was seen in full");
+}
+
+/// A worker that had gone on from its point is not parked there: no byte and no look is owed.
+#[test]
+fn a_worker_that_went_on_before_the_stop_stood_at_no_point() {
+    let went_on = |at: u64| {
+        let mut h = drill();
+        h.plan.faults[0].when = "b.queued".to_owned();
+        without(&mut h, |event| {
+            is_look(event, "go") || matches!(event, Event::Go { .. } | Event::Resumed { .. })
+        });
+        resumed(&mut h, at);
+        h
+    };
+    assert_holds(&went_on(498).judge("evidence"));
+    assert_holds(&went_on(495).judge("evidence"));
+    lacks(&went_on(494), "0 bytes were written");
+    lacks(&went_on(500), "0 bytes were written");
+    // Somebody else, or from somewhere else.
+    for (who, place) in [("b", "a.write.2.armed"), ("a", "a.write.1.armed")] {
+        let mut h = went_on(498);
+        let by = lockdrill::timeline::event::By::Worker(who.to_owned());
+        change(&mut h, |line| {
+            if let Event::Resumed { point } = &mut line.event {
+                *point = place.to_owned();
+                line.by = by.clone();
+            }
+        });
+        lacks(&h, "0 bytes were written");
+    }
+}
+
+#[test]
+fn a_continuation_at_the_heal_is_the_heal() {
+    let mut h = drill();
+    h.signal("a", 3200, ChildChange::Continued);
+    assert_holds(&h.judge("evidence"));
+    h.signal("a", 3199, ChildChange::Continued);
+    lacks(&h, "was continued at 3.20 s");
+}
+
+#[test]
+fn a_write_does_not_reach_the_store_after_itself() {
+    let mut h = drill();
+    if let Some(Evidence::ReachedAfter { late, early }) = h.plan.evidence.last_mut() {
+        early.clone_from(late);
+    }
+    lacks(&h, "before a.write");
+}
+
 #[test]
 fn one_process_of_the_group_alone_is_not_the_worker() {
     let mut h = drill();
@@ -203,6 +323,16 @@ fn a_worker_that_did_not_stand_at_the_point_is_seen() {
     let mut h = drill();
     without(&mut h, |event| matches!(event, Event::Point { .. }));
     lacks(&h, "did not stand at a.write.2.armed");
+}
+
+/// A process that is known of from the very instant of the onset on is the one that was stopped.
+#[test]
+fn a_worker_known_since_the_onset_is_not_replaced() {
+    let h = moved(
+        500,
+        |event| matches!(event, Event::WorkerStarted { worker, .. } if worker == "a"),
+    );
+    assert_holds(&h.judge("evidence"));
 }
 
 #[test]
@@ -287,6 +417,17 @@ fn preconditions_are_judged_by_the_server_and_the_store() {
 }
 
 #[test]
+fn a_lease_that_ends_after_the_heal_did_not_end_in_time() {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.fault("nap", "pause", "a", (150, 900));
+    h.delete(1101);
+    let (worker, fault) = ("a".to_owned(), "nap".to_owned());
+    h.plan.evidence = vec![Evidence::LeaseEnded { worker, fault }];
+    lacks(&h, "it is not shown that a lease ended");
+}
+
+#[test]
 fn a_lease_that_was_given_back_did_not_end() {
     let mut h = Record::new();
     let a = h.acquire("a", 100);
@@ -328,6 +469,41 @@ fn an_observer_that_came_late_proves_nothing() {
 #[test]
 fn a_plan_without_faults_has_nothing_to_show() {
     assert_vacuous(&Record::new().judge("evidence"));
+    // A precondition alone is something.
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    let early = h.write(&a, 200, true);
+    let late = h.write(&a, 300, true);
+    h.plan.evidence = vec![Evidence::ReachedAfter { late, early }];
+    assert_holds(&h.judge("evidence"));
+}
+
+#[test]
+fn a_fault_must_hit_the_worker_that_it_names() {
+    let aimed = |worker: &str| {
+        let mut h = drill();
+        h.plan.faults[0].target = lockdrill::plan::Target::Worker(worker.to_owned());
+        h
+    };
+    assert_holds(&aimed("a").judge("evidence"));
+    lacks(&aimed("b"), "nap did not hit b");
+}
+
+/// A fault whose trigger is no point of the one whom it hits finds it wherever it is.
+#[test]
+fn a_fault_that_awaits_no_point_of_its_target_finds_it_anywhere() {
+    for when in ["a.acquired", "b.write.1.armed"] {
+        let mut h = drill();
+        h.plan.faults[0].when = when.to_owned();
+        without(&mut h, |event| {
+            is_look(event, "go")
+                || matches!(
+                    event,
+                    Event::Go { .. } | Event::Point { .. } | Event::Resumed { .. }
+                )
+        });
+        assert_holds(&h.judge("evidence"));
+    }
 }
 
 // ---- records_agree ----
@@ -413,6 +589,39 @@ fn an_answer_of_the_store_without_an_entry_is_seen() {
     // Before the log was collected nothing is missing.
     h.ends(4000, "interrupted");
     assert_holds(&h.judge("records_agree"));
+}
+
+/// A store that refuses has the refusal in its log; one that could not be reached has nothing.
+#[test]
+fn a_refusal_without_an_entry_is_seen_and_a_failure_is_none() {
+    use lockdrill::timeline::event::{Answer, Outcome};
+    let told = |answer: Answer| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        let id = h.write_id("a");
+        let op = h.ask_write(&a, 199, &id, None);
+        h.ret("a", op, 201, Outcome::Fail, answer);
+        h
+    };
+    let h = told(Answer::Rejected { highest: None });
+    disagrees(&h, h.finished(), "was answered and is missing");
+    let message = "connection refused".to_owned();
+    assert_holds(&told(Answer::Error { message }).judge("records_agree"));
+}
+
+/// Who stops workers deletes no key; what a fault of a server does is not for us to say.
+#[test]
+fn a_deletion_is_unexplained_unless_a_server_was_hit() {
+    let deleted = |kind: &str| {
+        let mut h = Record::new();
+        h.acquire("a", 100);
+        h.fault("nap", kind, "b", (300, 400));
+        h.delete(500);
+        h
+    };
+    let h = deleted("pause");
+    disagrees(&h, h.finished(), "no release was recorded");
+    assert_holds(&deleted("restart").judge("records_agree"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use lockdrill::checks::{Finding, Outcome};
 use lockdrill::exit::Exit;
 use lockdrill::plan::{Class, Control, Limit, Plan};
 use lockdrill::verdict::{
-    ArmResult, Protection, Summary, Verdict, exit_of, judge_arm, judge_drill, judge_run_dir,
+    ArmResult, NotRun, Protection, Summary, Verdict, exit_of, judge_arm, judge_drill, judge_run_dir,
 };
 use pause_drill::pause_drill;
 use std::collections::BTreeMap;
@@ -126,6 +126,15 @@ fn what_decides_the_verdict_of_an_arm() {
     let mut plan = main_plan();
     plan.required_checks.push("no_such_check".to_owned());
     assert_eq!(arm(&plan, &[]).verdict, Some(Verdict::Inconclusive));
+}
+
+/// Evidence gates every pass, whatever the file calls optional.
+#[test]
+fn evidence_is_never_optional() {
+    let mut plan = main_plan();
+    plan.optional_checks = vec!["evidence".to_owned()];
+    let verdict = arm(&plan, &[unknown("evidence")]).verdict;
+    assert_eq!(verdict, Some(Verdict::Inconclusive));
 }
 
 #[test]
@@ -365,6 +374,29 @@ fn recheck_has_the_exit_codes_of_run() {
     assert_eq!(code(damaged.path()), 2);
 }
 
+/// What happened to a record after it was written is not our own defect: it is refused, with the
+/// number of the line.
+#[test]
+fn recheck_refuses_a_damaged_record_and_names_the_line() {
+    let dir = run_dir(None);
+    let path = dir.path().join("timeline.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let whole: Vec<&str> = text.lines().collect();
+    let doubled = [&whole[..6], &whole[5..]].concat();
+    let reversed: Vec<&str> = whole.iter().rev().copied().collect();
+    let foreign = [&whole[..5], &["-- cut here --"], &whole[5..]].concat();
+    let twice = [&whole[..], &whole[..]].concat();
+    let end = whole.len() + 1;
+    for (lines, number) in [(doubled, 7), (reversed, 2), (foreign, 6), (twice, end)] {
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let mut recheck = Command::cargo_bin("lockdrill").unwrap();
+        let out = recheck.arg("recheck").arg(dir.path()).assert().code(2);
+        let told = String::from_utf8(out.get_output().stderr.clone()).unwrap();
+        let named = format!("the record is damaged: line {number} ");
+        assert!(told.contains(&named), "{named}: {told}");
+    }
+}
+
 #[test]
 fn an_arm_that_was_skipped_says_so_and_one_that_vanished_counts() {
     let dir = run_dir(Some(pause_drill(true)));
@@ -377,4 +409,87 @@ fn an_arm_that_was_skipped_says_so_and_one_that_vanished_counts() {
     let drill = judge_run_dir(dir.path()).unwrap();
     assert_eq!(drill.verdict, Verdict::Pass, "{drill:#?}");
     assert_eq!(drill.arms[1].status, "not applicable");
+}
+
+/// A link to itself: it is there, and cannot be opened.
+fn closed(path: &Path) {
+    let _ = fs::remove_file(path);
+    std::os::unix::fs::symlink(path, path).unwrap();
+}
+
+fn why_not(dir: &Path) -> String {
+    judge_run_dir(dir).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_there_and_cannot_be_read_is_not_taken_for_missing() {
+    for name in [
+        "plan.json",
+        "timeline.jsonl",
+        "arms/unfenced/timeline.jsonl",
+    ] {
+        let dir = run_dir(Some(pause_drill(true)));
+        closed(&dir.path().join(name));
+        assert!(
+            why_not(dir.path()).contains(name),
+            "{}",
+            why_not(dir.path())
+        );
+        assert!(why_not(dir.path()).contains("cannot read"), "{name}");
+    }
+    let dir = run_dir(Some(pause_drill(true)));
+    fs::remove_file(dir.path().join("arms/unfenced/timeline.jsonl")).unwrap();
+    closed(&dir.path().join("arms/unfenced/not-run.json"));
+    assert!(why_not(dir.path()).contains("cannot read"));
+}
+
+#[test]
+fn a_folder_without_a_plan_or_with_a_newer_one_is_refused() {
+    let dir = run_dir(None);
+    let path = dir.path().join("plan.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"format\":1", "\"format\":99")).unwrap();
+    assert!(why_not(dir.path()).contains("it has format 99; this lockdrill reads up to 1"));
+    fs::remove_file(&path).unwrap();
+    assert!(why_not(dir.path()).contains("is not a run directory"));
+}
+
+/// Arms that the plan does not name are judged if they are arms, each once.
+#[test]
+fn every_arm_that_is_there_is_judged_once() {
+    let mut main = pause_drill(false);
+    main.plan.controls = vec!["unfenced".to_owned()];
+    let dir = tempfile::tempdir().unwrap();
+    write_arm(dir.path(), &main);
+    let arms = dir.path().join("arms");
+    write_arm(&arms.join("unfenced"), &control_of(pause_drill(true)));
+    fs::create_dir_all(arms.join("scribbles")).unwrap();
+    let skipped = NotRun {
+        status: "skipped".to_owned(),
+        why: "left out".to_owned(),
+    };
+    skipped.write(&arms.join("extra")).unwrap();
+    let drill = judge_run_dir(dir.path()).unwrap();
+    let told: Vec<(&str, &str)> = drill
+        .arms
+        .iter()
+        .map(|arm| (&*arm.arm, &*arm.status))
+        .collect();
+    assert_eq!(
+        told,
+        [("main", "run"), ("unfenced", "run"), ("extra", "skipped")]
+    );
+}
+
+#[test]
+fn executions_that_were_repeated_are_told_in_order() {
+    let dir = run_dir(None);
+    for (number, reason) in [(1, "interrupted"), (2, "patience")] {
+        let mut noisy = pause_drill(false);
+        noisy.ends(4000, reason);
+        write_arm(&dir.path().join(format!("attempts/{number}")), &noisy);
+    }
+    let earlier = &judge_run_dir(dir.path()).unwrap().arms[0].earlier_attempts;
+    assert_eq!(earlier.len(), 2);
+    assert!(earlier[0].contains("interrupted") && earlier[1].contains("patience"));
 }

@@ -97,6 +97,19 @@ fn a_write_under_the_same_token_of_the_same_grant_is_in_order() {
     assert_eq!(protected(&h), Protection::Kept);
 }
 
+/// A refused write of the newer holder raises no mark: the older one's is still in order.
+#[test]
+fn only_an_accepted_write_makes_an_older_one_stale() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.write(&a, 200, true);
+    h.delete(1101);
+    let b = h.acquire("b", 1200);
+    h.write(&b, 1300, false);
+    h.write(&a, 1400, true);
+    assert_holds(&h.judge("no_stale_write"));
+}
+
 #[test]
 fn an_equal_token_of_another_grant_is_stale() {
     let mut h = Record::new();
@@ -140,6 +153,7 @@ fn a_late_write_in_legal_order_is_told_beside_it() {
         "{}",
         finding.why
     );
+    assert_eq!(protected(&h), Protection::Kept, "nothing was refused");
 }
 
 #[test]

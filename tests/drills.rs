@@ -8,3 +8,4 @@ mod faked_faults;
 mod lab_killed;
 mod run_environment;
 mod run_pause;
+mod run_trouble;

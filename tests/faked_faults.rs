@@ -7,6 +7,9 @@ use lab::{Lab, Started};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::Mutex;
 
 const HIT: &str = "fault nap (pause) hit a";
 
@@ -92,4 +95,65 @@ fn the_worker_killed_while_it_slept() {
         let _ = kill(worker, Signal::SIGKILL);
     });
     assert_inconclusive(end, "nap");
+}
+
+/// The worker dies while it sleeps, and a process that lockdrill never started takes its place:
+/// the same number, the same group, and it stands still as well. It is not taken for the worker,
+/// and nobody wakes it.
+#[test]
+fn the_worker_replaced_by_another_process_of_its_number() {
+    let impostors: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+    let end = meddled(HIT, |_, worker| {
+        let _ = kill(worker, Signal::SIGKILL);
+        let gone = || !std::path::Path::new(&format!("/proc/{worker}")).exists();
+        lab::until("the worker to be gone", gone, || worker.to_string());
+        impostors.lock().unwrap().extend(born_as(worker));
+    });
+    let impostors = impostors.into_inner().unwrap();
+    let states: Vec<String> = impostors
+        .iter()
+        .map(|impostor| state(impostor.id()))
+        .collect();
+    for mut impostor in impostors {
+        impostor.kill().unwrap();
+        impostor.wait().unwrap();
+    }
+    assert_inconclusive(end, "nap");
+    if std::fs::write(LAST_PID, "").is_ok() {
+        assert!(!states.is_empty(), "nobody took the worker's place");
+    }
+    assert!(states.iter().all(|state| state == "T"), "woken: {states:?}");
+}
+
+/// The number after this one is the next process's; only the superuser may write it.
+const LAST_PID: &str = "/proc/sys/kernel/ns_last_pid";
+
+/// A stopped process of this number, in a group of its own; none where numbers cannot be chosen.
+fn born_as(pid: Pid) -> Option<Child> {
+    let wanted = u32::try_from(pid.as_raw()).unwrap();
+    for _ in 0..100 {
+        std::fs::write(LAST_PID, (wanted - 1).to_string()).ok()?;
+        let mut sleep = Command::new("sleep");
+        let mut child = sleep
+            .arg("600")
+            .env_clear()
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        if child.id() == wanted {
+            kill(pid, Signal::SIGSTOP).unwrap();
+            lab::until("a standstill", || state(wanted) == "T", || state(wanted));
+            return Some(child);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    None
+}
+
+/// The state letter of a process.
+fn state(pid: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after = stat.rsplit(')').next().unwrap_or_default();
+    after.trim().chars().take(1).collect()
 }

@@ -205,6 +205,16 @@ fn half_a_run_still_has_a_report_that_says_so() {
     look::follow_links(&page);
 }
 
+#[test]
+fn a_run_that_was_never_judged_is_told_how_to_be() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = put(&named("fail"), root.path(), "one");
+    fs::remove_file(dir.join("results.json")).unwrap();
+    let error = report::redraw(&dir).unwrap_err().to_string();
+    let todo = format!("lockdrill recheck {}", dir.display());
+    assert!(error.contains(&todo), "{error}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

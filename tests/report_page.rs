@@ -50,12 +50,19 @@ fn a_pass_claims_this_run_and_no_more() {
             "In this 1 run, with these faults shown to have happened, no named check was violated.",
             "0 of 1 run of this schedule failed: its failure rate lies between 0 % and 97.5 %",
             "This report does not say that.",
-            "a wrote with fencing token 1 at 3.29 s, 857 ms after its lease ended and 851 ms after b was granted 2; the store refused it.",
-            "nap: pause of a from 1.18 s to 3.28 s, 2.10 s",
-            "No: 1 stale write tried, none accepted.",
+            "a wrote with fencing token 1 at 3.29 s, 0.86 s after its lease ended and 0.85 s after b was granted 2; the store refused it.",
+            "pause of a (fault nap) from 1.18 s to 3.28 s, for 2.10 s",
+            "it began at a.write.2.armed (the last moment before a.write.2 left for the store) and ended (b.write.accepted and 800 ms)",
+            "then nobody for 6 ms (b was waiting",
+            "then nobody until the record ends at 3.68 s",
+            "No: 1 stale or late write tried, none accepted; 4 writes reached the store in all.",
+            "Without the fence, the stale write of a was accepted at 3.29 s; a.write.2, built on a.write.1, replaced b.write.1 without having read it: b's update b.write.1 is lost (control unfenced: red, as required).",
+            "a still believed that it holds, because it was stopped from 1.18 s to 3.29 s",
             "red, as required",
             "What this run did not test",
+            "Run lockdrill run late-first, which tries what this drill did not",
             "lockdrill run pause --repeat 50",
+            "the only run of this schedule here",
         ],
     );
 }
@@ -67,7 +74,8 @@ fn a_fail_names_what_was_violated_and_what_to_change() {
         &[
             "In this run, with these faults shown to have happened, no_stale_write and no_lost_update were violated.",
             "the store accepted it.",
-            "Yes: 1 stale write tried, 1 accepted.",
+            "Yes: 1 stale or late write tried, 1 accepted although stale; 4 writes reached the store in all.",
+            "It was stale: the store had accepted b.write.1 with the newer fencing token 2.",
             "Make the store compare the fencing token in the same atomic step as the write",
         ],
     );
@@ -79,7 +87,7 @@ fn a_limit_is_not_a_pass() {
         "limit",
         &[
             "LIMIT, not a pass: this design cannot hold single_holder",
-            "a from 0.43 s to 1.78 s, and at the same time b from 1.15 s to 1.60 s",
+            "a from 0.43 s to 1.78 s (its key was taken away before its time), and at the same time b from 1.15 s to 1.60 s",
             "the key was taken away before its time",
         ],
     );
@@ -232,12 +240,31 @@ fn of_a_longer_record_the_windows_around_the_findings_are_shown() {
 fn a_late_write_in_legal_order_is_told_apart_from_a_stale_one() {
     let mut run = named("fail");
     for line in &mut run.arms[0].1 {
-        if let Event::StoreAttempt { highest, write, .. } = &mut line.event
-            && write == "a.write.2"
-        {
-            *highest = Some(lockdrill::ids::FencingToken(1));
+        let Event::StoreAttempt {
+            n,
+            highest,
+            write,
+            applied,
+            ..
+        } = &mut line.event
+        else {
+            continue;
+        };
+        // a's late write comes between b's grant and b's first write.
+        match write.as_str() {
+            "a.write.2" => (*n, *applied) = (2, 2_450_000_000),
+            "b.write.1" => *n = 3,
+            _ => continue,
         }
+        *highest = Some(lockdrill::ids::FencingToken(1));
     }
     let text = text(&page(&run));
-    assert!(text.contains("1 write was accepted after its writer's lease had ended"));
+    for sentence in [
+        "1 write was accepted after its writer's lease had ended",
+        "It was late but not stale: the store had not heard of a fencing token above 1 yet",
+        "b.write.1, built on a.write.1, replaced a.write.2 without having read it: a's update a.write.2 is lost.",
+        "accepted although late (its lease was over)",
+    ] {
+        assert!(text.contains(sentence), "{sentence}");
+    }
 }

@@ -57,6 +57,11 @@ fn the_pause_drill_passes(isolation: &str) {
     ] {
         assert!(dir.join(file).is_file(), "{file} is missing");
     }
+    let env = std::fs::read_to_string(dir.join("env.json")).unwrap();
+    let env: serde_json::Value = serde_json::from_str(&env).unwrap();
+    let again = format!("lockdrill run pause --seed 0 --isolation {isolation}");
+    assert_eq!(env["again"], again);
+    assert!(env["late_us"].as_u64().is_some(), "{env:#}");
     the_byte_was_written_while_the_group_stood_still(dir);
     lab.assert_nothing_left();
 }

@@ -3,7 +3,8 @@
 use super::{Check, Finding};
 use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{History, StoreAttempt};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +21,7 @@ impl Check for EffectsOnce {
 
     fn judge(&self, history: &History) -> Finding {
         let mut last: BTreeMap<&str, &StoreAttempt> = BTreeMap::new();
-        let mut seen: HashMap<(&str, &str), &StoreAttempt> = HashMap::new();
+        let mut seen: HashMap<(&str, &str), &StoreAttempt> = HashMap::default();
         let writes = history.store.iter();
         for write in writes.filter(|write| write.accepted && write.kind == AttemptKind::Write) {
             if let Some(first) = seen.insert((&write.resource, &write.write), write) {

@@ -9,7 +9,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation, Told, ms};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -19,14 +19,22 @@ pub struct HonestBelief;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Knowledge {
     lease_ms: Option<u64>,
-    /// (answered at, sent at, operation) of each confirmed grant or renewal, by answer.
-    confirmed: Vec<(u64, u64, usize)>,
-    /// `confirmed[..=i]`: the latest sent, with its operation.
-    best: Vec<(u64, usize)>,
+    /// Each confirmed grant or renewal, by answer.
+    confirmed: Vec<Confirmed>,
     /// When an attempt was sent whose answer is not known.
     open: Option<u64>,
     /// When an `acquire` or `enter` said that it was granted, for locks that record no attempts.
     entered: Option<u64>,
+}
+
+/// A grant or renewal that was confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Confirmed {
+    answered: u64,
+    sent: u64,
+    operation: usize,
+    /// The latest sent of those answered by then, with its operation.
+    best: (u64, usize),
 }
 
 impl Check for HonestBelief {
@@ -39,13 +47,11 @@ impl Check for HonestBelief {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let knowledge = knowledge(history);
+        let knowledge = knowledge(history, |_| true);
         let mut claims = 0;
-        let mut asked = 0;
+        let mut asked = false;
         for (index, operation) in history.operations.iter().enumerate() {
-            if matches!(operation.call, Call::Check { .. } | Call::Renew { .. }) {
-                asked += 1;
-            }
+            asked |= matches!(operation.call, Call::Check { .. } | Call::Renew { .. });
             let Some(grant) = claimed(operation) else {
                 continue;
             };
@@ -62,7 +68,7 @@ impl Check for HonestBelief {
                 return self.late(history, operation, (deadline, basis));
             }
         }
-        if asked == 0 {
+        if !asked {
             return Finding::vacuous(
                 self,
                 "nobody was asked whether it holds, and nobody renewed",
@@ -119,39 +125,45 @@ fn claimed(operation: &Operation) -> Option<&GrantId> {
     }
 }
 
-/// What each grant's worker knew, and since when.
-pub(super) fn knowledge(history: &History) -> HashMap<&GrantId, Knowledge> {
-    let mut all: HashMap<&GrantId, Knowledge> = HashMap::new();
+/// What the workers of those grants knew that are `wanted`, and since when.
+pub(super) fn knowledge(
+    history: &History,
+    wanted: impl Fn(&GrantId) -> bool,
+) -> HashMap<&GrantId, Knowledge> {
+    let mut all: HashMap<&GrantId, Knowledge> = HashMap::default();
     for (index, operation) in history.operations.iter().enumerate() {
         let told = operation.told();
-        match (&operation.call, operation.answer()) {
-            (Call::Attempt { grant, .. }, answer) => {
+        let (grant, lease_ms) = match (&operation.call, operation.answer()) {
+            (Call::Attempt { grant, .. }, Some(Answer::Granted { lease_ms, .. }))
+                if told == Told::Done =>
+            {
+                (grant, Some(*lease_ms))
+            }
+            (Call::Attempt { grant, .. }, _) if told == Told::Open && wanted(grant) => {
                 let known = all.entry(grant).or_default();
-                match (told, answer) {
-                    (Told::Done, Some(Answer::Granted { lease_ms, .. })) => {
-                        known.lease_ms = Some(*lease_ms);
-                        known.confirm(operation, index);
-                    }
-                    (Told::Open, _) => {
-                        known.open = known.open.max(Some(operation.invoked));
-                    }
-                    _other => {}
-                }
+                known.open = known.open.max(Some(operation.invoked));
+                continue;
             }
             (Call::Renew { grant, .. }, Some(Answer::Renewed)) if told == Told::Done => {
-                all.entry(grant).or_default().confirm(operation, index);
+                (grant, None)
             }
             (
                 Call::Acquire | Call::Enter { .. },
                 Some(Answer::Granted {
                     grant, lease_ms, ..
                 }),
-            ) if told == Told::Done => {
+            ) if told == Told::Done && wanted(grant) => {
                 let known = all.entry(grant).or_default();
                 known.lease_ms.get_or_insert(*lease_ms);
                 known.entered = known.entered.max(Some(operation.ended()));
+                continue;
             }
-            _other => {}
+            _other => continue,
+        };
+        if wanted(grant) {
+            let known = all.entry(grant).or_default();
+            known.lease_ms = lease_ms.or(known.lease_ms);
+            known.confirm(operation, index);
         }
     }
     for known in all.values_mut() {
@@ -162,50 +174,52 @@ pub(super) fn knowledge(history: &History) -> HashMap<&GrantId, Knowledge> {
 
 impl Knowledge {
     fn confirm(&mut self, operation: &Operation, index: usize) {
-        self.confirmed
-            .push((operation.ended(), operation.invoked, index));
+        self.confirmed.push(Confirmed {
+            answered: operation.ended(),
+            sent: operation.invoked,
+            operation: index,
+            best: (operation.invoked, index),
+        });
     }
 
     fn settle(&mut self) {
         self.confirmed.sort_unstable();
-        let mut best = (0, usize::MAX);
-        for (_, sent, index) in &self.confirmed {
-            if best.1 == usize::MAX || *sent > best.0 {
-                best = (*sent, *index);
-            }
-            self.best.push(best);
+        let mut best: Option<(u64, usize)> = None;
+        for one in &mut self.confirmed {
+            best = best.filter(|(sent, _)| *sent >= one.sent);
+            one.best = *best.get_or_insert(one.best);
         }
     }
 
     /// When the last request was sent that had been confirmed by a time, ns.
     pub(super) fn sent_by(&self, at: u64) -> Option<u64> {
-        let known = self
-            .confirmed
-            .partition_point(|(answered, _, _)| *answered <= at);
-        Some(self.best[known.checked_sub(1)?].0)
+        let known = self.confirmed.partition_point(|one| one.answered <= at);
+        Some(self.confirmed[known.checked_sub(1)?].best.0)
     }
 
     /// When the last request was sent that had been confirmed when this claim was answered; the
     /// claim itself does not count.
     fn sent_before(&self, index: usize, claim: &Operation) -> Option<(u64, Option<usize>)> {
-        let renewal = matches!(claim.call, Call::Renew { .. });
         let answered = claim.ended();
-        let known = self.confirmed.partition_point(|(at, _, operation)| {
-            if renewal {
-                *at < answered && *operation != index
-            } else {
-                *at <= answered
-            }
-        });
-        if let Some(last) = known.checked_sub(1) {
-            let (sent, operation) = self.best[last];
-            return Some((sent, Some(operation)));
+        let known = self
+            .confirmed
+            .partition_point(|one| one.answered <= answered);
+        // Those answered in the same instant stand at the end, the claim perhaps among them.
+        let itself = |one: &Confirmed| one.operation == index;
+        let mut renewals = self.confirmed[..known].iter();
+        let before = match &claim.call {
+            Call::Renew { .. } => renewals.rposition(itself),
+            _no_confirmation => None,
+        };
+        let after = &self.confirmed[before.map_or(known, |place| place + 1)..known];
+        let others = after.iter().map(|one| (one.sent, one.operation));
+        let earlier = before.unwrap_or(known).checked_sub(1);
+        let latest = others
+            .chain(earlier.map(|last| self.confirmed[last].best))
+            .max();
+        match latest {
+            Some((sent, operation)) => Some((sent, Some(operation))),
+            None => self.open.or(self.entered).map(|sent| (sent, None)),
         }
-        self.open.or(self.entered).map(|sent| (sent, None))
-    }
-
-    /// The lease that was granted, milliseconds.
-    pub(super) fn lease_ms(&self) -> Option<u64> {
-        self.lease_ms
     }
 }

@@ -8,9 +8,9 @@ use super::honest_belief::{Knowledge, knowledge};
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
-use crate::timeline::event::Call;
-use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Span, ms};
-use std::collections::HashMap;
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Operation, Span, ms};
+use foldhash::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -27,13 +27,20 @@ impl Check for LossNoticed {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let mut told: HashMap<(usize, &GrantId), &Loss> = HashMap::new();
+        let mut told: HashMap<(usize, &GrantId), &Loss> = HashMap::default();
         for loss in &history.losses {
             if let Some(first) = told.insert((loss.worker, &loss.grant), loss) {
                 return self.twice(history, first, loss);
             }
         }
-        let (known, released) = (knowledge(history), released(history));
+        let open: HashSet<&GrantId> = history
+            .grants
+            .iter()
+            .filter(|grant| may_be_owed(grant))
+            .filter_map(|grant| grant.id.as_ref())
+            .collect();
+        let known = knowledge(history, |grant| open.contains(grant));
+        let released = released(history, &open);
         let mut noticed = Vec::new();
         let mut stalled = None;
         for grant in &history.grants {
@@ -52,6 +59,13 @@ impl Check for LossNoticed {
         }
         if let Some(finding) = stalled {
             return finding;
+        }
+        let granted =
+            |operation: &Operation| matches!(operation.answer(), Some(Answer::Granted { .. }));
+        if history.operations.iter().any(granted)
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
         }
         if noticed.is_empty() {
             return Finding::vacuous(self, "no lease ended under a holder that could be told");
@@ -92,11 +106,18 @@ struct Late<'a> {
     stalled: bool,
 }
 
-/// When each grant's own first release was asked for.
-fn released(history: &History) -> HashMap<&GrantId, u64> {
-    let mut released = HashMap::new();
+/// Neither in doubt nor ended by its own release.
+fn may_be_owed(grant: &Grant) -> bool {
+    grant.doubt.is_none() && !matches!(grant.end, KeyEnd::Released { .. })
+}
+
+/// When the own first release of each of these grants was asked for.
+fn released<'a>(history: &'a History, of: &HashSet<&GrantId>) -> HashMap<&'a GrantId, u64> {
+    let mut released = HashMap::default();
     for operation in &history.operations {
-        if let Call::Release { grant } = &operation.call {
+        if let Call::Release { grant } = &operation.call
+            && of.contains(grant)
+        {
             let first = released.entry(grant).or_insert(operation.invoked);
             *first = operation.invoked.min(*first);
         }
@@ -112,14 +133,13 @@ fn owed(
     known: &HashMap<&GrantId, Knowledge>,
     released: &HashMap<&GrantId, u64>,
 ) -> Option<Owed> {
-    if grant.doubt.is_some() || matches!(grant.end, KeyEnd::Released { .. }) {
+    if !may_be_owed(grant) {
         return None;
     }
     let (worker, id) = (grant.worker?, grant.id.as_ref()?);
     let knowledge = known.get(id)?;
     let ended = grant.lease_ends.latest;
     let sent = knowledge.sent_by(ended)?;
-    let lease_ms = knowledge.lease_ms().unwrap_or(grant.lease_ms);
     let lives = &history.workers.get(worker)?.lives;
     let life = lives
         .iter()
@@ -131,7 +151,7 @@ fn owed(
     let until = gone.min(given_back).min(history.last_at);
     (ended < until).then_some(Owed {
         worker,
-        deadline: sent.saturating_add(ms(lease_ms)),
+        deadline: sent.saturating_add(ms(grant.lease_ms)),
         until,
     })
 }

@@ -9,6 +9,7 @@
 
 use crate::timeline::history::History;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub mod effects_once;
 pub mod evidence;
@@ -103,9 +104,38 @@ pub fn find(name: &str) -> Option<&'static dyn Check> {
     ALL.iter().copied().find(|check| check.name() == name)
 }
 
-/// Every finding on one record, in the order of [`ALL`].
+/// From so many operations on, it pays to let several processors judge.
+const MANY: usize = 20_000;
+
+/// Every finding on one record, in the order of [`ALL`]. No check sees another's finding, so a long
+/// record is judged by several at once.
 pub fn judge_all(history: &History) -> Vec<Finding> {
-    ALL.iter().map(|check| check.judge(history)).collect()
+    if history.operations.len() < MANY {
+        return ALL.iter().map(|check| check.judge(history)).collect();
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let judge = || -> Vec<(usize, Finding)> {
+        let turns = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        turns
+            .map_while(|turn| Some((turn, ALL.get(turn)?.judge(history))))
+            .collect()
+    };
+    let mut findings = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..processors.min(ALL.len()))
+            .map(|_| scope.spawn(judge))
+            .collect();
+        let mut findings = judge();
+        for other in others {
+            match other.join() {
+                Ok(theirs) => findings.extend(theirs),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        findings
+    });
+    findings.sort_unstable_by_key(|(turn, _)| *turn);
+    findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
 impl Finding {
@@ -141,6 +171,21 @@ impl Finding {
     /// The record cannot tell.
     pub fn unknown(check: &dyn Check, why: impl Into<String>) -> Finding {
         Finding::new(check, Outcome::Unknown, why)
+    }
+
+    /// The record cannot tell, since the server's effects are not all on it; none if they are.
+    pub fn unseen(check: &dyn Check, history: &History) -> Option<Finding> {
+        let observers = || history.observers.values();
+        if observers().all(|observer| observer.synced.is_empty()) {
+            let why = "there is no server truth: no observer was in sync";
+            return Some(Finding::unknown(check, why));
+        }
+        let gap = observers().flat_map(|observer| &observer.gaps).next()?;
+        let why = format!(
+            "effects may be missing: the observer lost its place ({})",
+            gap.why
+        );
+        Some(Finding::unknown(check, why).resting_on([gap.seq]))
     }
 
     /// The lines that it rests on; sorted, each once.

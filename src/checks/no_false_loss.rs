@@ -7,7 +7,9 @@
 use super::honest_belief::knowledge;
 use super::say::secs;
 use super::{Check, Finding};
-use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, ms};
+use crate::ids::GrantId;
+use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Span, ms};
+use foldhash::HashSet;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -23,51 +25,99 @@ impl Check for NoFalseLoss {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let known = knowledge(history);
+        if history.losses.is_empty() {
+            return Finding::vacuous(self, "nobody was told that the lock is lost");
+        }
+        let lost: HashSet<&GrantId> = history.losses.iter().map(|loss| &loss.grant).collect();
+        let known = knowledge(history, |grant| lost.contains(grant));
+        let mut perhaps = None;
         for loss in &history.losses {
-            let Some(grant) = history.grant_of(&loss.grant) else {
+            let (Some(grant), Some(known)) =
+                (history.grant_of(&loss.grant), known.get(&loss.grant))
+            else {
                 continue;
             };
-            let known = known.get(&loss.grant);
-            let Some(sent) = known.and_then(|known| known.sent_by(loss.at)) else {
+            let Some(sent) = known.sent_by(loss.at) else {
                 continue;
             };
-            let lease = ms(grant.lease_ms);
-            let margin = (lease / 100)
-                .saturating_add(ms(2))
-                .saturating_add(history.epsilon_ns);
-            let deadline = sent.saturating_add(lease);
-            if held_at(history, grant, loss) && loss.at.saturating_add(margin) < deadline {
-                let why = format!(
-                    "{} was told at {} that its lock is lost ({}), {} before its deadline, while \
-                     the server held it",
-                    history.worker_name(loss.worker),
-                    secs(loss.at),
-                    loss.reason,
-                    secs(deadline - loss.at)
-                );
-                return Finding::violated(self, why)
-                    .resting_on([loss.seq, grant.seq])
-                    .witnessed_by(history, [loss.worker]);
+            let deadline = sent.saturating_add(ms(grant.lease_ms));
+            if loss.at.saturating_add(margin(history, grant)) >= deadline {
+                continue;
+            }
+            let held = held_until(history, grant);
+            if held.is_some_and(|span| span.contains(loss.at)) {
+                return self.violated(history, (grant, loss), deadline);
+            }
+            if taken_by(grant) > loss.at.saturating_add(history.epsilon_ns) {
+                perhaps.get_or_insert((grant, loss));
             }
         }
-        match history.losses.len() {
-            0 => Finding::vacuous(self, "nobody was told that the lock is lost"),
-            n => Finding::holds(
-                self,
-                format!("losses told: {n}, none while the server held the lock"),
-            ),
+        if let Some(unseen) = Finding::unseen(self, history) {
+            return unseen;
         }
+        if let Some((grant, loss)) = perhaps {
+            let why = format!(
+                "{} was told at {} that its lock is lost, and it cannot be told whether its key \
+                 was gone by then",
+                history.worker_name(loss.worker),
+                secs(loss.at)
+            );
+            let events = [loss.seq, grant.seq].into_iter().chain(grant.end_seq());
+            return Finding::unknown(self, why).resting_on(events);
+        }
+        let why = format!(
+            "losses told: {}, none while the server held the lock",
+            history.losses.len()
+        );
+        Finding::holds(self, why)
     }
 }
 
-/// The server certainly held the key for this grant when the loss was told.
-fn held_at(history: &History, grant: &Grant, loss: &Loss) -> bool {
+impl NoFalseLoss {
+    fn violated(
+        &self,
+        history: &History,
+        (grant, loss): (&Grant, &Loss),
+        deadline: u64,
+    ) -> Finding {
+        let why = format!(
+            "{} was told at {} that its lock is lost ({}), {} before its deadline, while the \
+             server held it",
+            history.worker_name(loss.worker),
+            secs(loss.at),
+            loss.reason,
+            secs(deadline - loss.at)
+        );
+        Finding::violated(self, why)
+            .resting_on([loss.seq, grant.seq])
+            .witnessed_by(history, [loss.worker])
+    }
+}
+
+/// How near to its deadline a handle may say Lost, ns.
+fn margin(history: &History, grant: &Grant) -> u64 {
+    (ms(grant.lease_ms) / 100)
+        .saturating_add(ms(2))
+        .saturating_add(history.epsilon_ns)
+}
+
+/// When the server certainly held the key for this grant. Its own release is by the clock of the
+/// one who was told; of what only the server's times tell, ε is taken off.
+fn held_until(history: &History, grant: &Grant) -> Option<Span> {
     let taken = match &grant.end {
         KeyEnd::Taken { at, .. } => at.earliest,
         KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => NEVER,
     };
-    grant.definite.is_some_and(|span| {
-        span.from <= loss.at && loss.at.saturating_add(history.epsilon_ns) < span.to.min(taken)
-    })
+    let span = grant.definite?;
+    let ended = taken.min(grant.lease_ends.earliest);
+    let ended = ended.saturating_sub(history.epsilon_ns);
+    Span::new(span.from, span.to.min(ended))
+}
+
+/// When the key of a grant had been taken from it at the latest; 0 = it never was.
+fn taken_by(grant: &Grant) -> u64 {
+    match &grant.end {
+        KeyEnd::Taken { at, .. } => at.latest,
+        KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => 0,
+    }
 }

@@ -27,6 +27,11 @@ impl Check for NoLeftovers {
                     .witnessed_by(history, holder.and_then(|grant| grant.worker));
             }
         }
+        if history.final_keys.iter().any(|key| key.exists)
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
+        }
         let Some((seq, left)) = &history.sweep else {
             return Finding::unknown(self, "nobody looked for what was left");
         };

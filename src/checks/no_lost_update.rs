@@ -6,7 +6,7 @@
 use super::{Check, Finding};
 use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{History, StoreAttempt};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl Check for NoLostUpdate {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let mut last: HashMap<&str, &StoreAttempt> = HashMap::new();
+        let mut last: HashMap<&str, &StoreAttempt> = HashMap::default();
         let mut accepted = 0_usize;
         let writes = history.store.iter();
         for write in writes.filter(|write| write.accepted && write.kind == AttemptKind::Write) {

@@ -9,7 +9,7 @@ use super::{Check, Finding};
 use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, AttemptKind, Call};
 use crate::timeline::history::{History, StoreAttempt};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -112,8 +112,8 @@ impl NoStaleWrite {
 /// Sorts every write of the store's log.
 pub fn staleness(history: &History) -> Staleness {
     let issued = Issued::new(history);
-    let mut highest: HashMap<&str, usize> = HashMap::new();
-    let mut writers: HashMap<&str, Option<&GrantId>> = HashMap::new();
+    let mut highest: HashMap<&str, usize> = HashMap::default();
+    let mut writers: HashMap<&str, Option<&GrantId>> = HashMap::default();
     let mut found = Staleness::default();
     for (index, write) in history.store.iter().enumerate() {
         if write.kind == AttemptKind::Seal {
@@ -170,7 +170,7 @@ struct Issued<'a> {
 
 impl<'a> Issued<'a> {
     fn new(history: &'a History) -> Self {
-        let mut pairs = HashSet::new();
+        let mut pairs = HashSet::default();
         for grant in &history.grants {
             if let Some(id) = &grant.id {
                 pairs.insert((id, grant.fencing));

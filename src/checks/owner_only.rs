@@ -9,7 +9,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ impl Check for OwnerOnly {
 
     fn judge(&self, history: &History) -> Finding {
         let mut unclear = None;
-        for grant in &history.grants {
+        for grant in history.grants.iter().filter(|grant| grant.doubt.is_none()) {
             for extension in &grant.extensions {
                 match &extension.author {
                     Author::Foreign(operations) if !operations.is_empty() => {
@@ -64,6 +64,11 @@ impl Check for OwnerOnly {
                 whose(history, grant)
             );
             return Finding::unknown(self, why).resting_on([grant.seq, seq]);
+        }
+        if asked(history)
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
         }
         let tried = tried(history);
         if tried.is_empty() {
@@ -111,10 +116,16 @@ impl OwnerOnly {
     }
 }
 
+/// Somebody asked for a release or a renewal.
+fn asked(history: &History) -> bool {
+    let mut operations = history.operations.iter();
+    operations.any(|one| matches!(one.call, Call::Renew { .. } | Call::Release { .. }))
+}
+
 /// Releases and renewals that were under way while another grant than theirs held the key.
 fn tried(history: &History) -> Vec<usize> {
-    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::new();
-    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::new();
+    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::default();
+    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
     for grant in &history.grants {
         let key = (&*grant.server, &*grant.key);
         keys.entry(key).or_default().push(grant);

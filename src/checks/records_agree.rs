@@ -10,7 +10,7 @@ use super::{Check, Finding};
 use crate::faults::{self, Hits};
 use crate::timeline::event::{AttemptKind, Call};
 use crate::timeline::history::{Author, Cause, Defect, History, KeyEnd, Operation, Told};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +150,7 @@ fn store_answers(history: &History, defects: &mut Vec<Defect>) {
     {
         return; // The log is collected at the end.
     }
-    let mut logged: HashMap<&str, (bool, u64)> = HashMap::new();
+    let mut logged: HashMap<&str, (bool, u64)> = HashMap::default();
     for entry in &history.store {
         let known = logged.entry(&entry.write).or_insert((false, entry.seq));
         known.0 |= entry.accepted;

@@ -78,6 +78,9 @@ impl Recovers {
         waiter: &Operation,
         (idle, bound): (Span, u64),
     ) -> Finding {
+        if let Some(unseen) = Finding::unseen(self, history) {
+            return unseen.resting_on(waiter.seqs());
+        }
         let name = history.worker_name(waiter.worker);
         let stalled = history.stalled_in(idle);
         let why = format!(

@@ -1,13 +1,15 @@
 //! `retry_budget`: a waiter sends at most three commands in any one second.
 //!
-//! Counted where the worker records them, just before they leave. Recorded times jitter, so a
-//! second counts as broken only if four commands fall into nine tenths of it.
+//! Counted where the worker records them, just before they leave: attempts, and the releases that
+//! give back what an attempt of the same wait may have taken. Recorded times jitter, so a second
+//! counts as broken only if four commands fall into nine tenths of it.
 
 use super::say::secs;
 use super::{Check, Finding};
+use crate::ids::GrantId;
 use crate::timeline::event::Call;
-use crate::timeline::history::{History, Operation};
-use std::collections::BTreeMap;
+use crate::timeline::history::{History, NEVER, Operation};
+use std::collections::{BTreeMap, HashSet};
 
 /// Commands that one waiter may send in any one second.
 const COMMANDS: usize = 3;
@@ -29,21 +31,32 @@ impl Check for RetryBudget {
 
     fn judge(&self, history: &History) -> Finding {
         let waits = by_worker(history, |call| matches!(call, Call::Enter { .. }));
-        let sent = by_worker(history, |call| matches!(call, Call::Attempt { .. }));
+        let sent = by_worker(history, |call| {
+            matches!(call, Call::Attempt { .. } | Call::Release { .. })
+        });
         let mut most = 0;
+        let mut stalled = None;
         for (worker, waits) in waits {
             let Some(sent) = sent.get(&worker) else {
                 continue;
             };
             for wait in waits {
-                let from = sent.partition_point(|attempt| attempt.invoked < wait.invoked);
-                let to = sent.partition_point(|attempt| attempt.invoked <= wait.ended());
-                let during = &sent[from..to.max(from)];
+                let during = during(wait, sent);
                 most = most.max(during.len());
-                if let Some((first, last)) = broken(history, during) {
-                    return self.violated(history, first, last);
+                for (first, last) in too_fast(&during) {
+                    if last.invoked - first.invoked < certain(history, (first, last)) {
+                        return self.violated(history, first, last);
+                    }
+                    stalled.get_or_insert((first, last));
                 }
             }
+        }
+        if let Some((first, last)) = stalled {
+            let why = format!(
+                "{}; but the host stalled in that time",
+                told(history, first, last)
+            );
+            return Finding::unknown(self, why).resting_on([first.seq, last.seq]);
         }
         if most == 0 {
             return Finding::vacuous(self, "nobody waited for the lock");
@@ -55,14 +68,7 @@ impl Check for RetryBudget {
 
 impl RetryBudget {
     fn violated(&self, history: &History, first: &Operation, last: &Operation) -> Finding {
-        let why = format!(
-            "{} sent {} commands within {} from {}, while it waited",
-            history.worker_name(first.worker),
-            COMMANDS + 1,
-            secs(last.invoked - first.invoked),
-            secs(first.invoked)
-        );
-        Finding::violated(self, why)
+        Finding::violated(self, told(history, first, last))
             .resting_on([first.seq, last.seq])
             .witnessed_by(history, [first.worker])
     }
@@ -80,25 +86,49 @@ fn by_worker(history: &History, kind: impl Fn(&Call) -> bool) -> BTreeMap<usize,
     all
 }
 
-/// The first and last of four commands that came too fast, if any.
-fn broken<'a>(history: &History, sent: &[&'a Operation]) -> Option<(&'a Operation, &'a Operation)> {
+/// The commands of one wait, by invoke.
+fn during<'a>(wait: &Operation, sent: &[&'a Operation]) -> Vec<&'a Operation> {
+    let until = wait.returned.as_ref().map_or(NEVER, |returned| returned.at);
+    let from = sent.partition_point(|command| command.invoked < wait.invoked);
+    let to = sent.partition_point(|command| command.invoked <= until);
+    let mut tried: HashSet<&GrantId> = HashSet::new();
+    let mut during = sent.get(from..to).unwrap_or_default().to_vec();
+    during.retain(|command| match &command.call {
+        Call::Attempt { grant, .. } => {
+            tried.insert(grant);
+            true
+        }
+        Call::Release { grant } => tried.contains(grant),
+        _other => false,
+    });
+    during
+}
+
+/// The first and last of each four commands that came too fast.
+fn too_fast<'a>(sent: &[&'a Operation]) -> impl Iterator<Item = (&'a Operation, &'a Operation)> {
     sent.iter()
         .zip(sent.iter().skip(COMMANDS))
         .map(|(first, last)| (*first, *last))
-        .find(|(first, last)| {
-            let within = last.invoked - first.invoked;
-            // A stall between a command and its record makes two commands look closer.
-            let stalls = history.stalls.iter();
-            let stalled: u64 = if within < CERTAIN_NS {
-                stalls
-                    .filter(|stall| {
-                        stall.span.from <= last.invoked && first.invoked <= stall.span.to
-                    })
-                    .map(|stall| stall.span.len())
-                    .fold(0, u64::saturating_add)
-            } else {
-                0
-            };
-            within < CERTAIN_NS.saturating_sub(stalled)
-        })
+        .filter(|(first, last)| last.invoked - first.invoked < CERTAIN_NS)
+}
+
+/// What of a second certainly was one: a stall between a command and its record makes two commands
+/// look closer, ns.
+fn certain(history: &History, (first, last): (&Operation, &Operation)) -> u64 {
+    let stalls = history.stalls.iter();
+    let stalled = stalls
+        .filter(|stall| stall.span.from <= last.invoked && first.invoked <= stall.span.to)
+        .map(|stall| stall.span.len())
+        .fold(0, u64::saturating_add);
+    CERTAIN_NS.saturating_sub(stalled)
+}
+
+fn told(history: &History, first: &Operation, last: &Operation) -> String {
+    format!(
+        "{} sent {} commands within {} from {}, while it waited",
+        history.worker_name(first.worker),
+        COMMANDS + 1,
+        secs(last.invoked - first.invoked),
+        secs(first.invoked)
+    )
 }

@@ -8,7 +8,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{Grant, History, StoreAttempt};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,8 @@ impl Check for RightfulServed {
     fn judge(&self, history: &History) -> Finding {
         let crowd = Crowd::new(history);
         let mut served = 0_usize;
-        let mut wrote: HashSet<&GrantId> = HashSet::new();
+        let mut refused = 0_usize;
+        let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
             let Some(id) = &write.grant else {
                 continue;
@@ -35,6 +36,7 @@ impl Check for RightfulServed {
                 AttemptKind::Write if write.accepted => wrote.insert(id),
                 AttemptKind::Write | AttemptKind::Seal => !wrote.contains(id),
             };
+            refused += usize::from(!write.accepted);
             let Some(grant) = history.grant_of(id) else {
                 continue;
             };
@@ -44,8 +46,14 @@ impl Check for RightfulServed {
             if write.accepted {
                 served += 1;
             } else if !history.plan.store.once || first {
-                return self.violated(history, grant, write);
+                return Finding::unseen(self, history)
+                    .unwrap_or_else(|| self.violated(history, grant, write));
             }
+        }
+        if refused > 0
+            && let Some(unseen) = Finding::unseen(self, history)
+        {
+            return unseen;
         }
         if served == 0 {
             return Finding::vacuous(
@@ -92,7 +100,7 @@ struct Crowd {
 
 impl Crowd {
     fn new(history: &History) -> Self {
-        let mut changes: HashMap<u64, i64> = HashMap::new();
+        let mut changes: HashMap<u64, i64> = HashMap::default();
         for grant in &history.grants {
             *changes.entry(grant.possible.from).or_default() += 1;
             *changes

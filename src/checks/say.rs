@@ -66,6 +66,8 @@ mod tests {
     fn times_read_as_seconds() {
         assert_eq!(secs(4_812_345_678), "4.81 s");
         assert_eq!(secs(12_345_678), "0.012 s");
+        assert_eq!(secs(99_999_999), "0.100 s");
+        assert_eq!(secs(100_000_000), "0.10 s");
     }
 
     #[test]

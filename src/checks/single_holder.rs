@@ -8,7 +8,7 @@
 use super::say::{secs, who, whose, workers_of};
 use super::{Check, Finding};
 use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +39,8 @@ impl Check for SingleHolder {
 
     fn judge(&self, history: &History) -> Finding {
         let grants = &history.grants;
-        if grants.is_empty() && history.observers.values().all(|o| o.synced.is_empty()) {
-            return Finding::unknown(self, "there is no server truth: no observer was in sync");
-        }
         let mut doubtful = None;
-        let mut last = HashMap::new();
+        let mut last = HashMap::default();
         for later in 0..grants.len() {
             let key = (&grants[later].server, &grants[later].key);
             let before: &mut Longest = last.entry(key).or_default();
@@ -61,12 +58,8 @@ impl Check for SingleHolder {
         if let Some((earlier, later)) = doubtful {
             return self.unclear(history, earlier, later);
         }
-        if let Some(gap) = history.observers.values().flat_map(|o| &o.gaps).next() {
-            let why = format!(
-                "grants may be missing: the observer lost its place ({})",
-                gap.why
-            );
-            return Finding::unknown(self, why).resting_on([gap.seq]);
+        if let Some(unseen) = Finding::unseen(self, history) {
+            return unseen;
         }
         if grants.len() < 2 {
             return Finding::vacuous(self, "fewer than two grants were made");

@@ -8,7 +8,7 @@ use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
 use crate::timeline::history::{History, Loss};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ impl Check for StopsAfterLoss {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        let mut lost: HashMap<(usize, &GrantId), &Loss> = HashMap::new();
+        let mut lost: HashMap<(usize, &GrantId), &Loss> = HashMap::default();
         for loss in &history.losses {
             let first = lost.entry((loss.worker, &loss.grant)).or_insert(loss);
             if loss.at < first.at {

@@ -1,8 +1,8 @@
 //! `lockdrill run`: from names to verdicts and reports.
 
-use super::told::told;
+use super::told::{told, unjudged};
 use super::validate::colour_on_stderr;
-use crate::env::isolation::Choice;
+use crate::env::isolation::{Choice, Mode};
 use crate::env::sweep;
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment, LoadRequest, Overrides};
@@ -13,6 +13,8 @@ use crate::run::preflight;
 use crate::say;
 use crate::verdict::{self, DrillResult, NotRun, Summary};
 use std::path::PathBuf;
+
+mod again;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -67,7 +69,7 @@ pub(super) fn exec(args: Args) -> Exit {
             return Exit::Usage;
         }
     };
-    let ready = match preflight::check(&args.out, args.isolation) {
+    let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
         Ok(ready) => ready,
         Err(error) => return not_ready(&error.to_string()),
     };
@@ -81,7 +83,7 @@ pub(super) fn exec(args: Args) -> Exit {
     let request = Request {
         drills: experiments
             .into_iter()
-            .map(|experiment| drill(experiment, args.no_controls))
+            .map(|experiment| drill(experiment, &args, ready.isolation))
             .collect(),
         repeat: args.repeat as usize,
         jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
@@ -124,7 +126,8 @@ fn sweep_dead(console: &Console) {
     }
 }
 
-fn drill(experiment: Experiment, no_controls: bool) -> Drill {
+fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
+    let again = again::again(args, mode, &experiment.name, experiment.main.seed);
     let mut not_run: Vec<(String, NotRun)> = experiment
         .not_applicable
         .into_iter()
@@ -140,7 +143,7 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
         })
         .collect();
     let mut controls = experiment.controls;
-    if no_controls {
+    if args.no_controls {
         not_run.extend(controls.drain(..).map(|plan| {
             let status = "skipped".to_owned();
             let why = "left out by --no-controls".to_owned();
@@ -151,13 +154,14 @@ fn drill(experiment: Experiment, no_controls: bool) -> Drill {
         main: experiment.main,
         controls,
         not_run,
+        again,
     }
 }
 
 /// Judges, draws and tells what was executed.
 fn conclude(args: &Args, executed: &[Executed]) -> Exit {
     let mut exit = Exit::Ok;
-    let mut drills = Vec::new();
+    let mut judged = Vec::new();
     for execution in executed {
         exit = exit.worst(execution.exit());
         for (arm, end) in &execution.ends {
@@ -166,16 +170,16 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
             }
         }
         match verdict::judge_run_dir(&execution.dir) {
-            Ok(result) => {
-                exit = exit.worst(draw(execution, &result));
-                drills.push(result);
-            }
+            Ok(result) => judged.push((execution, result)),
             Err(error) => {
-                say::err(format_args!("error: {}: {error}", execution.drill));
-                exit = exit.worst(Exit::Bug);
+                let (what, end) = unjudged(&execution.dir, &error);
+                say::err(format_args!("error: {}: {what}", execution.drill));
+                exit = exit.worst(end);
             }
         }
     }
+    exit = exit.worst(draw_all(&judged));
+    let drills = judged.into_iter().map(|(_, result)| result).collect();
     let summary = Summary::of(drills);
     exit = exit.worst(verdict::exit_of(&summary));
     if let Some(file) = &args.junit
@@ -201,6 +205,19 @@ fn conclude(args: &Args, executed: &[Executed]) -> Exit {
         }
     }
     exit
+}
+
+/// Writes every report. All results are on disk before the first page is drawn, so that each page
+/// of a repeated drill knows how the others ended.
+fn draw_all(judged: &[(&Executed, DrillResult)]) -> Exit {
+    for (execution, result) in judged {
+        // What cannot be written here is told when the page is drawn.
+        let _ = report::keep(&execution.dir, result);
+    }
+    judged
+        .iter()
+        .map(|(execution, result)| draw(execution, result))
+        .fold(Exit::Ok, Exit::worst)
 }
 
 /// Writes the report of one execution; what could not be written is told.

@@ -1,6 +1,8 @@
-//! A drill's result in the last lines of a run.
+//! A drill's result in the last lines of a run, or why there is none.
 
-use crate::verdict::DrillResult;
+use crate::exit::Exit;
+use crate::verdict::{DrillResult, RunDirError};
+use std::path::Path;
 
 /// The last lines of a drill: verdict, protection, why, controls, report.
 pub(super) fn told(result: &DrillResult) -> String {
@@ -26,4 +28,20 @@ pub(super) fn told(result: &DrillResult) -> String {
     }
     lines.push(format!("  report: {}/report.html", result.dir));
     lines.join("\n")
+}
+
+/// Why a run that has ended cannot be judged, and whose doing that is. We wrote its files; if they
+/// are not there any more, somebody took them away.
+pub(super) fn unjudged(dir: &Path, error: &RunDirError) -> (String, Exit) {
+    match error {
+        RunDirError::NotARun(_) | RunDirError::Io { .. } => {
+            let dir = dir.display();
+            let what = format!(
+                "the run directory {dir} was deleted or moved while the drill ran ({error}); \
+                 what it recorded is lost: run it again"
+            );
+            (what, Exit::Environment)
+        }
+        RunDirError::Plan { .. } | RunDirError::Timeline { .. } => (error.to_string(), Exit::Bug),
+    }
 }

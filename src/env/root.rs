@@ -4,6 +4,9 @@
 //! `/tmp/lockdrill-<uid>`. In a world-writable place anybody may have made it before us, so it is
 //! used only if it is ours, no link, and closed to others. It goes when the last arm goes, unless
 //! the user named it.
+//!
+//! Another run of the same user may have had another environment (a shell without a login, `cron`,
+//! a variable that has since been changed), so whoever looks for dead arms looks in every place.
 
 use crate::env::ledger::told;
 use nix::mount::{MntFlags, umount2};
@@ -28,7 +31,6 @@ pub(super) struct Locked {
 /// # Errors
 /// When it is a link, another user's, or open to others.
 pub fn make() -> io::Result<PathBuf> {
-    let uid = geteuid().as_raw();
     let path = path()?;
     match private_folder(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -36,44 +38,74 @@ pub fn make() -> io::Result<PathBuf> {
         }
         Ok(()) | Err(_) => {}
     }
-    let meta = fs::symlink_metadata(&path)?;
-    if meta.is_dir() && meta.uid() == uid && meta.mode() & 0o077 == 0 {
+    if is_safe(&path)? {
         return Ok(path);
     }
     Err(io::Error::new(
         io::ErrorKind::PermissionDenied,
         format!(
-            "{} must be a folder of user {uid} that nobody else can enter (chmod 700); \
+            "{} must be a folder of user {} that nobody else can enter (chmod 700); \
              or set {VARIABLE} to such a folder",
-            path.display()
+            path.display(),
+            geteuid(),
         ),
     ))
+}
+
+/// Ours, no link, and closed to others.
+fn is_safe(path: &Path) -> io::Result<bool> {
+    let meta = fs::symlink_metadata(path)?;
+    Ok(meta.is_dir() && meta.uid() == geteuid().as_raw() && meta.mode() & 0o077 == 0)
 }
 
 /// Excludes every other maker and sweeper of arm folders.
 pub(super) fn lock() -> io::Result<Locked> {
     loop {
-        let path = make()?;
-        let folder = File::open(&path)?;
-        folder.lock()?;
-        // Whoever held the lock before us may have removed the folder that we have opened.
-        let now = fs::symlink_metadata(&path);
-        if now.is_ok_and(|now| folder.metadata().is_ok_and(|ours| ours.ino() == now.ino())) {
-            let _folder = folder;
-            return Ok(Locked { path, _folder });
+        if let Some(locked) = lock_there(make()?)? {
+            return Ok(locked);
         }
     }
+}
+
+/// None if the folder went meanwhile.
+fn lock_there(path: PathBuf) -> io::Result<Option<Locked>> {
+    let folder = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    folder.lock()?;
+    // Whoever held the lock before us may have removed the folder that we have opened.
+    let now = fs::symlink_metadata(&path);
+    let same = now.is_ok_and(|now| folder.metadata().is_ok_and(|ours| ours.ino() == now.ino()));
+    let _folder = folder;
+    Ok(same.then_some(Locked { path, _folder }))
+}
+
+/// Excludes others from every root that is there and that a run of this user can have used, one
+/// after the other. What is unsafe cannot have been used; only for the present root it is told.
+///
+/// # Errors
+/// When the present root is unsafe, or one that is safe cannot be opened.
+pub(super) fn lock_each(mut then: impl FnMut(&Locked) -> io::Result<()>) -> io::Result<()> {
+    let present = path()?;
+    if present.try_exists()? {
+        then(&lock()?)?;
+    }
+    for root in places()? {
+        if root != present
+            && is_safe(&root).unwrap_or(false)
+            && let Some(locked) = lock_there(root)?
+        {
+            then(&locked)?;
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
         remove_if_empty(&self.path);
     }
-}
-
-/// There is a root.
-pub(super) fn exists() -> io::Result<bool> {
-    path()?.try_exists()
 }
 
 /// Removes a root in which no arm is left, unless the user named it or somebody is at work in it
@@ -88,7 +120,11 @@ pub(super) fn tidy(root: &Path) {
 
 fn remove_if_empty(root: &Path) {
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let named = std::env::var_os(VARIABLE).is_some_and(|path| !path.is_empty());
+    // Where a relative name points to depends on who asks: it may be this one.
+    let named = std::env::var_os(VARIABLE).is_some_and(|named| {
+        let named = Path::new(&named);
+        !named.as_os_str().is_empty() && (named.is_relative() || named == root)
+    });
     if !named && (name == "lockdrill" || name.starts_with("lockdrill-")) {
         // Fails when an arm is in it, which is right.
         let _ = fs::remove_dir(root);
@@ -137,19 +173,33 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
+/// The root of runs in this environment.
 fn path() -> io::Result<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
-        return std::path::absolute(path);
-    }
+    let mut places = places()?;
+    Ok(places.swap_remove(0))
+}
+
+/// Every root that a run of this user can have used, the one of this environment first.
+fn places() -> io::Result<Vec<PathBuf>> {
     let uid = geteuid().as_raw();
     let ours = |path: &PathBuf| {
         path.is_absolute() && fs::metadata(path).is_ok_and(|meta| meta.uid() == uid)
     };
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    Ok(runtime.filter(ours).map_or_else(
-        || PathBuf::from(format!("/tmp/lockdrill-{uid}")),
-        |path| path.join("lockdrill"),
-    ))
+    // Where a login puts it, for a run that had one.
+    let usual = Some(PathBuf::from(format!("/run/user/{uid}")));
+    let fallback = PathBuf::from(format!("/tmp/lockdrill-{uid}"));
+    let mut places: Vec<PathBuf> = named()?.into_iter().collect();
+    places.extend(runtime.filter(ours).map(|path| path.join("lockdrill")));
+    places.push(fallback);
+    places.extend(usual.filter(ours).map(|path| path.join("lockdrill")));
+    Ok(places)
+}
+
+/// The root that the user named.
+fn named() -> io::Result<Option<PathBuf>> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    named.map(std::path::absolute).transpose()
 }
 
 #[cfg(test)]

@@ -70,9 +70,13 @@ pub struct Continued {
 /// of each process that stood still some thread has used processor time since, or has ended.
 ///
 /// # Errors
-/// When the signal cannot be sent or /proc cannot be read.
+/// When nobody of those who were stopped is there any more (the number of a group that is gone may
+/// be a stranger's by now), the signal cannot be sent or /proc cannot be read.
 pub fn continue_group(pgid: i32, stopped: &[ThreadLook]) -> io::Result<Continued> {
     let began_ns = monotonic_ns();
+    if !look::group(pgid)?.iter().any(|now| is_one_of(stopped, now)) {
+        return Err(io::Error::other("the group that was stopped is gone"));
+    }
     killpg(Pid::from_raw(pgid), Signal::SIGCONT)?;
     loop {
         let threads = look::group(pgid)?;
@@ -86,6 +90,13 @@ pub fn continue_group(pgid: i32, stopped: &[ThreadLook]) -> io::Result<Continued
         }
         sleep(PERIOD);
     }
+}
+
+/// The same process: a number alone may have been given to another.
+fn is_one_of(stopped: &[ThreadLook], now: &ThreadLook) -> bool {
+    stopped
+        .iter()
+        .any(|then| (then.pid, then.start_ticks) == (now.pid, now.start_ticks))
 }
 
 fn runs_again(before: &[ThreadLook], now: &[ThreadLook]) -> bool {
@@ -113,6 +124,15 @@ mod tests {
             run_ns,
             switches: 0,
         }
+    }
+
+    #[test]
+    fn a_process_of_the_same_number_is_another() {
+        let then = [look(1, 'T', 5)];
+        assert!(is_one_of(&then, &look(1, 'T', 5)));
+        let mut later = look(1, 'T', 5);
+        later.start_ticks = 7;
+        assert!(!is_one_of(&then, &later));
     }
 
     #[test]

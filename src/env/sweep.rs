@@ -58,20 +58,19 @@ pub enum Done {
 /// processes at once, and again.
 ///
 /// # Errors
-/// When the root of the arm folders is unsafe or cannot be listed.
+/// When a root of arm folders is unsafe or cannot be listed.
 pub fn sweep_dead() -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
-    if !root::exists()? {
-        return Ok(found);
-    }
-    let root = root::lock()?;
-    for entry in fs::read_dir(&root.path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.push(sweep(&entry.path()));
+    root::lock_each(|root| {
+        for entry in fs::read_dir(&root.path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                found.push(sweep(&entry.path()));
+            }
         }
-    }
-    found.sort_by(|a, b| a.arm.cmp(&b.arm));
+        Ok(())
+    })?;
+    found.sort_by(|a, b| (&a.arm, &a.folder).cmp(&(&b.arm, &b.folder)));
     Ok(found)
 }
 

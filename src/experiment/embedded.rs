@@ -1,6 +1,8 @@
 //! The drills built into the binary, so that an installed `lockdrill` has them everywhere. A test
 //! compares this list with the folder.
 
+use super::{Experiment, Overrides, read};
+
 /// Name and text of every drill of `experiments/`.
 const DRILLS: &[(&str, &str)] = &[
     (
@@ -18,6 +20,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/held-renew.toml"),
     ),
     (
+        "held-reply",
+        include_str!("../../experiments/held-reply.toml"),
+    ),
+    (
         "late-first",
         include_str!("../../experiments/late-first.toml"),
     ),
@@ -26,6 +32,7 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/late-release.toml"),
     ),
     ("noscript", include_str!("../../experiments/noscript.toml")),
+    ("outage", include_str!("../../experiments/outage.toml")),
     (
         "partition",
         include_str!("../../experiments/partition.toml"),
@@ -49,6 +56,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/stop-server.toml"),
     ),
 ];
+
+/// Every drill as it stands in the binary, in order of names: the same everywhere.
+pub fn built_in() -> Vec<Experiment> {
+    let drills = DRILLS.iter();
+    drills
+        .filter_map(|(name, text)| read(name, name, text, &Overrides::default()).ok())
+        .collect()
+}
 
 /// The text of a drill.
 pub(super) fn find(name: &str) -> Option<&'static str> {

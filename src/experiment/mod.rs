@@ -39,6 +39,7 @@ mod waits;
 mod walk;
 mod wire;
 
+pub use embedded::built_in;
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
 pub use schema::schema;

@@ -81,7 +81,7 @@ pub(super) fn lock_names() -> Vec<&'static str> {
 /// Whether the locks of a back end exist within one process only: workers, which are processes of
 /// their own, would never meet.
 pub(super) fn within_one_process(backend: &str) -> bool {
-    backend == "memory"
+    backends::named(backend).is_some_and(|kind| kind.within_one_process)
 }
 
 /// Every flaw.

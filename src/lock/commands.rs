@@ -77,6 +77,10 @@ impl Holding {
                 self.tell_answer(Command::Acquire, Reply::Busy);
                 Attempted::Busy { remaining: None }
             }
+            Err(_) if self.has(Flaw::FailsOpen) => {
+                let lease = self.state().lease;
+                self.granted(first_sent_ns, None, lease)
+            }
             Err(error) => {
                 // A resend that failed says nothing about the first send.
                 if matches!(error, CommandError::Failed(_)) && !resend {
@@ -113,6 +117,7 @@ impl Holding {
         }
         let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
         self.tell_answer(Command::Acquire, Reply::Granted { fencing, lease_ms });
+        // Read anew: whoever was told may have taken his time.
         self.expire(&mut state);
         match state.phase {
             Phase::Held => Attempted::Granted,
@@ -195,17 +200,16 @@ impl Holding {
     pub(super) async fn release(&self) -> Release {
         {
             let mut state = self.state();
-            self.expire(&mut state);
+            let now_ns = self.now_ns();
+            self.expire_at(now_ns, &mut state);
             self.end(&state);
             if !state.owed {
                 state.phase = Phase::Released;
                 return Release::AlreadyLost;
             }
             if state.phase == Phase::Held {
-                metrics::held(
-                    &self.context.name,
-                    self.now_ns().saturating_sub(state.granted_at_ns),
-                );
+                let held_ns = now_ns.saturating_sub(state.granted_at_ns);
+                metrics::held(&self.context.name, held_ns);
             }
             state.phase = Phase::Released;
             self.tell_sending(Command::Release);

@@ -25,6 +25,8 @@ pub enum Flaw {
     IgnoresRenewalFailure,
     /// A script that the server has forgotten is not sent again.
     EvalshaOnly,
+    /// An acquire that was not answered counts as granted.
+    FailsOpen,
 }
 
 /// Every flaw.
@@ -38,6 +40,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
     Flaw::EvalshaOnly,
+    Flaw::FailsOpen,
 ];
 
 impl Flaw {
@@ -53,6 +56,7 @@ impl Flaw {
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
             Flaw::EvalshaOnly => "evalsha_only",
+            Flaw::FailsOpen => "fails_open",
         }
     }
 
@@ -82,6 +86,9 @@ impl Flaw {
             }
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+            Flaw::FailsOpen => {
+                "an acquire without an answer counts as granted: when the lock service is down, everybody works"
             }
             Flaw::EvalshaOnly => {
                 "a script that the server has forgotten is not sent again: after its restart no lock can be taken"
@@ -128,6 +135,7 @@ mod tests {
                 Flaw::DeadlineFromReply,
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
+                Flaw::FailsOpen,
             ] {
                 assert!(
                     kind.flaws.contains(&flaw),

@@ -50,12 +50,12 @@ impl LockHandle {
 
     /// Digest of the owner token.
     pub fn owner(&self) -> OwnerDigest {
-        self.holding.digest.clone()
+        self.holding.digest().clone()
     }
 
     /// Id of the attempt that became, or may have become, this grant.
     pub fn grant(&self) -> &GrantId {
-        &self.holding.grant
+        self.holding.grant()
     }
 
     /// What the protected store compares; none if the back end gives none or before the grant.
@@ -116,7 +116,7 @@ impl LockHandle {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(EnterError::Cancelled),
-            () = self.holding.ended.cancelled() => Err(self.ended_as()),
+            () = self.holding.ended.token().cancelled() => Err(self.ended_as()),
             entered = self.settle(Instant::now() + deadline) => entered,
         }
     }
@@ -181,7 +181,7 @@ impl LockHandle {
 
     /// The loss of this grant, to wait for or to select against.
     pub fn lost(&self) -> Lost {
-        self.holding.lost.clone()
+        self.holding.lost().clone()
     }
 }
 
@@ -205,8 +205,8 @@ impl fmt::Debug for LockHandle {
         let state = self.holding.state();
         f.debug_struct("LockHandle")
             .field("key", &self.holding.name.key)
-            .field("owner", &self.holding.digest.0)
-            .field("grant", &self.holding.grant.0)
+            .field("owner", &self.holding.digest().0)
+            .field("grant", &self.holding.grant().0)
             .field("fencing", &state.fencing)
             .field("phase", &state.phase)
             .finish_non_exhaustive()

@@ -9,14 +9,14 @@ use crate::lock::lost::{Lost, LostReason};
 use crate::lock::manager::Context;
 use crate::lock::metrics;
 use crate::lock::options::LockOptions;
+use crate::lock::over::Over;
 use crate::lock::probe::{Command, Reply, Signal};
 use crate::lock::service::{Ask, LockName};
 use crate::lock::source::Identity;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -54,11 +54,13 @@ pub(super) struct Holding {
     pub(super) name: LockName,
     pub(super) options: LockOptions,
     pub(super) owner: OwnerToken,
-    pub(super) digest: OwnerDigest,
-    pub(super) grant: GrantId,
-    pub(super) lost: Lost,
-    /// Cancelled by loss, release and drop: ends a renewal or an `enter` on its way.
-    pub(super) ended: CancellationToken,
+    /// Made when somebody asks: most locks are taken and given back without.
+    digest: OnceLock<OwnerDigest>,
+    grant: OnceLock<GrantId>,
+    /// Made when somebody asks.
+    lost: OnceLock<Lost>,
+    /// Told by loss, release and drop: ends a renewal or an `enter` on its way.
+    pub(super) ended: Over,
     state: Mutex<State>,
 }
 
@@ -86,12 +88,27 @@ impl Holding {
             name,
             options,
             owner: identity.owner,
-            digest: identity.digest,
-            grant: identity.grant,
-            lost: Lost::default(),
-            ended: CancellationToken::new(),
+            digest: OnceLock::new(),
+            grant: identity.grant.map_or_else(OnceLock::new, OnceLock::from),
+            lost: OnceLock::new(),
+            ended: Over::default(),
             state: Mutex::new(state),
         }
+    }
+
+    /// Digest of the owner token.
+    pub(super) fn digest(&self) -> &OwnerDigest {
+        self.digest.get_or_init(|| self.owner.digest())
+    }
+
+    /// The attempt's id.
+    pub(super) fn grant(&self) -> &GrantId {
+        self.grant.get_or_init(|| GrantId(self.digest().0.clone()))
+    }
+
+    /// The loss of this grant, told or not.
+    pub(super) fn lost(&self) -> &Lost {
+        self.lost.get_or_init(Lost::default)
     }
 
     /// The state. A panic of a probe while it was held leaves it consistent.
@@ -111,7 +128,12 @@ impl Holding {
     }
 
     pub(super) fn expire(&self, state: &mut State) {
-        if state.phase == Phase::Held && self.now_ns() >= state.deadline_ns {
+        self.expire_at(self.now_ns(), state);
+    }
+
+    /// Says Lost if the deadline had passed at a time that was read a moment ago.
+    pub(super) fn expire_at(&self, now_ns: u64, state: &mut State) {
+        if state.phase == Phase::Held && now_ns >= state.deadline_ns {
             self.lose(state, LostReason::Deadline);
         }
     }
@@ -124,17 +146,17 @@ impl Holding {
             self.now_ns().saturating_sub(state.granted_at_ns),
         );
         self.context.probe.on(Signal::Lost {
-            grant: &self.grant,
+            grant: self.grant(),
             reason: reason.as_str(),
             deadline_ns: state.deadline_ns,
         });
-        self.lost.tell(reason);
+        self.lost().tell(reason);
         self.end(state);
     }
 
     /// Nothing is renewed or timed any more.
     pub(super) fn end(&self, state: &State) {
-        self.ended.cancel();
+        self.ended.tell();
         self.context.keeper.forget(self, state.due_ns);
     }
 
@@ -159,18 +181,22 @@ impl Holding {
     }
 
     pub(super) fn tell_sending(&self, command: Command) {
-        self.context.probe.on(Signal::Sending {
-            command,
-            grant: &self.grant,
-            owner: &self.digest,
-        });
+        if self.context.probe.listens() {
+            self.context.probe.on(Signal::Sending {
+                command,
+                grant: self.grant(),
+                owner: self.digest(),
+            });
+        }
     }
 
     pub(super) fn tell_answer(&self, command: Command, answer: Reply) {
-        self.context.probe.on(Signal::Answered {
-            command,
-            grant: &self.grant,
-            answer,
-        });
+        if self.context.probe.listens() {
+            self.context.probe.on(Signal::Answered {
+                command,
+                grant: self.grant(),
+                answer,
+            });
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::lock::commands::Renewal;
 use crate::lock::holding::{Holding, Phase};
 use crate::lock::lease;
 use crate::lock::probe::Command;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::runtime::Id;
@@ -20,9 +20,23 @@ use tokio::time::sleep;
 /// the loss is told at most this late (a question to the handle sees it at once).
 const NAP_MAX: Duration = Duration::from_secs(1);
 
-/// The timetables of a manager.
+/// The timetables of a manager, one a runtime: a few at most, and nearly always one.
 #[derive(Default)]
-pub(super) struct Keeper(Mutex<HashMap<Id, Timetable>>);
+pub(super) struct Keeper(Mutex<Tables>);
+
+#[derive(Default)]
+struct Tables(Vec<(Id, Timetable)>);
+
+impl Tables {
+    fn get_mut(&mut self, id: Id) -> Option<&mut Timetable> {
+        let mut tables = self.0.iter_mut();
+        tables.find_map(|(of, table)| (*of == id).then_some(table))
+    }
+
+    fn remove(&mut self, id: Id) {
+        self.0.retain(|(of, _)| *of != id);
+    }
+}
 
 /// When to look after which grant: by time in ns on the manager's clock, then by address.
 #[derive(Default)]
@@ -44,7 +58,7 @@ enum Next {
 }
 
 impl Keeper {
-    fn tables(&self) -> MutexGuard<'_, HashMap<Id, Timetable>> {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,20 +66,23 @@ impl Keeper {
     pub(super) fn schedule(self: &Arc<Self>, holding: &Arc<Holding>) {
         let mut state = holding.state();
         self.forget(holding, state.due_ns);
-        if state.phase != Phase::Held || holding.ended.is_cancelled() {
+        if state.phase != Phase::Held || holding.ended.is_told() {
             return;
         }
         let renewal_ns = state.next_renewal_ns.unwrap_or(u64::MAX);
         state.due_ns = state.deadline_ns.min(renewal_ns);
         let id = holding.runtime.id();
         let mut tables = self.tables();
-        let is_new = !tables.contains_key(&id);
-        let table = tables.entry(id).or_default();
-        table
-            .due
-            .insert((state.due_ns, address(holding)), Arc::downgrade(holding));
-        if state.due_ns < table.asleep_until_ns {
-            table.sooner.notify_one();
+        let is_new = tables.get_mut(id).is_none();
+        if is_new {
+            tables.0.push((id, Timetable::default()));
+        }
+        if let Some(table) = tables.get_mut(id) {
+            let entry = (state.due_ns, address(holding));
+            table.due.insert(entry, Arc::downgrade(holding));
+            if state.due_ns < table.asleep_until_ns {
+                table.sooner.notify_one();
+            }
         }
         // Spawning on a runtime that is shutting down drops the task, which takes these locks.
         drop((tables, state));
@@ -85,14 +102,14 @@ impl Keeper {
 
     /// Takes a grant's entry away.
     pub(super) fn forget(&self, holding: &Holding, due_ns: u64) {
-        if let Some(table) = self.tables().get_mut(&holding.runtime.id()) {
+        if let Some(table) = self.tables().get_mut(holding.runtime.id()) {
             table.due.remove(&(due_ns, address(holding)));
         }
     }
 
     fn next(&self, keeping: &mut Keeping, now_ns: u64) -> Next {
         let mut tables = self.tables();
-        let Some(table) = tables.get_mut(&keeping.id) else {
+        let Some(table) = tables.get_mut(keeping.id) else {
             keeping.ended = true;
             return Next::End;
         };
@@ -108,7 +125,7 @@ impl Keeper {
             // one more nap, or each of them would start a task.
             None if !keeping.idle => NAP_MAX,
             None => {
-                tables.remove(&keeping.id);
+                tables.remove(keeping.id);
                 keeping.ended = true;
                 return Next::End;
             }
@@ -136,7 +153,7 @@ struct Keeping {
 impl Drop for Keeping {
     fn drop(&mut self) {
         if !self.ended {
-            self.keeper.tables().remove(&self.id);
+            self.keeper.tables().remove(self.id);
         }
     }
 }
@@ -185,7 +202,7 @@ fn look_after(keeper: &Arc<Keeper>, holding: &Arc<Holding>) {
 async fn renew(keeper: Arc<Keeper>, holding: Arc<Holding>) {
     let renewal = tokio::select! {
         biased;
-        () = holding.ended.cancelled() => return,
+        () = holding.ended.token().cancelled() => return,
         renewal = holding.renew(Command::AutoRenew) => renewal,
     };
     let Some(interval) = holding.options.renewal_interval() else {
@@ -227,7 +244,11 @@ mod tests {
             let lock = acquire(&locks, "k", Duration::from_secs(20)).await;
             let entries = |locks: &LockManager| {
                 let tables = locks.context.keeper.tables();
-                tables.values().map(|table| table.due.len()).sum::<usize>()
+                tables
+                    .0
+                    .iter()
+                    .map(|(_, table)| table.due.len())
+                    .sum::<usize>()
             };
             assert_eq!(entries(&locks), 1);
             if n % 2 == 0 {

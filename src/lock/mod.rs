@@ -44,6 +44,7 @@ mod lost;
 mod manager;
 mod metrics;
 mod options;
+mod over;
 mod pace;
 mod source;
 mod waiter;

@@ -79,6 +79,12 @@ pub enum Reply {
 pub trait Probe: Send + Sync {
     /// Called for each signal.
     fn on(&self, signal: Signal<'_>);
+
+    /// Whether commands and answers are heard at all: what tells of them is only made for a probe
+    /// that listens.
+    fn listens(&self) -> bool {
+        true
+    }
 }
 
 /// A probe that hears nothing.
@@ -87,4 +93,8 @@ pub struct Silent;
 
 impl Probe for Silent {
     fn on(&self, _signal: Signal<'_>) {}
+
+    fn listens(&self) -> bool {
+        false
+    }
 }

@@ -17,7 +17,7 @@ pub struct LockPlan {
     /// Key that every worker locks.
     pub key: String,
     /// What the service keeps on disk.
-    #[serde(default, skip_serializing_if = "Persist::is_none")]
+    #[serde(default)]
     pub persist: Persist,
 }
 
@@ -32,12 +32,4 @@ pub enum Persist {
     Everysec,
     /// Everything that was answered.
     Always,
-}
-
-impl Persist {
-    /// Nothing is kept.
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
-    pub fn is_none(&self) -> bool {
-        *self == Persist::None
-    }
 }

@@ -20,10 +20,3 @@ impl Default for NetworkPlan {
         }
     }
 }
-
-impl NetworkPlan {
-    /// Nothing special was asked for.
-    pub fn is_auto(&self) -> bool {
-        self.proxy == AUTO
-    }
-}

@@ -15,6 +15,14 @@ pub enum ReportError {
         /// Why.
         source: io::Error,
     },
+    /// The run broke off before it was judged.
+    #[error(
+        "{} was recorded but never judged: it has no results.json; \
+         judge it with `lockdrill recheck {}`",
+        .0.display(),
+        .0.display()
+    )]
+    NotJudged(PathBuf),
     /// A file of the run directory is not what it should be.
     #[error("{}: {message}", path.display())]
     Malformed {

@@ -9,7 +9,7 @@ use super::model::Model;
 use super::words::{count, protection_word, verdict_word};
 use super::{Writer, put, results};
 use crate::run::run_dir;
-use crate::verdict::{DrillResult, Verdict};
+use crate::verdict::{ArmResult, DrillResult, Verdict};
 use maud::{Markup, html};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ struct Drill {
 
 /// The folder that holds all drills' runs, if this run lies where runs lie:
 /// `<root>/<drill>/<run id>`. A directory that was copied elsewhere has no index to keep.
-fn root(run: &Path, drill: &str) -> Option<PathBuf> {
+pub(super) fn root(run: &Path, drill: &str) -> Option<PathBuf> {
     let dir = run.canonicalize().ok()?;
     let drill_dir = dir.parent()?;
     (drill_dir.file_name()?.to_str()? == drill).then(|| drill_dir.parent().map(Path::to_owned))?
@@ -183,8 +183,8 @@ fn row(drill: &Drill, run: &Run) -> Markup {
                 Ok(result) => {
                     @let (class, sign) = mark(run);
                     td { span class=(format!("outcome {class}")) { (sign) " " (verdict_word(result.verdict)) } }
-                    td { (protection_word(result.protection)) }
-                    td { (controls(result)) }
+                    td data-of="work" { (protection_word(result.protection)) }
+                    td data-of="controls" { (controls(result)) }
                     td.wide { (result.why) }
                 }
                 Err(error) => {
@@ -201,9 +201,20 @@ fn controls(result: &DrillResult) -> String {
     if controls.is_empty() {
         return "none".to_owned();
     }
-    let red = controls
-        .iter()
-        .filter(|arm| arm.red_as_required == Some(true))
-        .count();
-    format!("{red} of {} red", controls.len())
+    let red = |wanted| {
+        let fits = |arm: &&ArmResult| arm.red_as_required == wanted;
+        controls.iter().filter(fits).count()
+    };
+    let (as_required, not, left_out) = (red(Some(true)), red(Some(false)), red(None));
+    let parts = [
+        (as_required, format!("{as_required} red, as required")),
+        (not, format!("{not} NOT red")),
+        (left_out, format!("{left_out} did not run")),
+    ];
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(_, words)| words)
+        .collect();
+    told.join(", ")
 }

@@ -51,6 +51,9 @@ pub const WRITERS: &[&dyn Writer] = &[
     &html::Html,
     &picture_files::Svg,
     &picture_files::Png,
+    &picture_files::ChartPng(&charts::fencing::CHART),
+    &picture_files::ChartPng(&charts::margin::CHART),
+    &picture_files::ChartPng(&charts::latency::CHART),
     &junit::Junit,
     &index::Index,
 ];
@@ -64,6 +67,15 @@ pub struct Written {
     pub files: Vec<PathBuf>,
     /// Every writer that failed, with its reason.
     pub failed: Vec<(&'static str, ReportError)>,
+}
+
+/// Writes what was judged, and no report yet. Of several executions of one schedule all are kept
+/// before the first is drawn: so each page knows of the others.
+///
+/// # Errors
+/// When `results.json` cannot be written.
+pub fn keep(run_dir: &Path, result: &DrillResult) -> Result<(), ReportError> {
+    results::keep(run_dir, result)
 }
 
 /// Writes every file of a report into its run directory, and the index of all runs above it.

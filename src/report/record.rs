@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::run::run_dir;
 use crate::timeline::event::{Event, Line};
 use crate::timeline::history::History;
-use crate::timeline::reader::{self, Read};
+use crate::timeline::reader;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufReader, ErrorKind};
@@ -95,7 +95,9 @@ fn read_lines(plan: Plan, path: &Path, telling: &BTreeSet<u64>) -> Result<ArmRec
         Err(error) => return Err(ReportError::read(path)(error)),
     };
     let trouble = match told {
-        Ok(read) => trouble(&read),
+        Ok(read) => read
+            .torn
+            .then(|| "the last line of the timeline is torn".to_owned()),
         Err(error) => Some(error.to_string()),
     };
     if total > LINES_MAX {
@@ -139,17 +141,6 @@ fn is_shown(line: &Line, telling: &BTreeSet<u64>) -> bool {
             | Event::Sweep { .. }
             | Event::End { .. }
     )
-}
-
-fn trouble(read: &Read) -> Option<String> {
-    if let Some((number, why)) = read.unreadable.first() {
-        return Some(format!(
-            "lines of the timeline that cannot be read: {}, the first in line {number}: {why}",
-            read.unreadable_count
-        ));
-    }
-    read.torn
-        .then(|| "the last line of the timeline is torn".to_owned())
 }
 
 /// The facts of `env.json`, flattened to dotted names; empty if there is none.

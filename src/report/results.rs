@@ -3,8 +3,10 @@
 use super::error::ReportError;
 use super::model::Model;
 use super::{Writer, put};
+use crate::run::run_dir;
 use crate::verdict::DrillResult;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "results.json";
@@ -18,21 +20,33 @@ impl Writer for Results {
     }
 
     fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError> {
-        let mut text = serde_json::to_string_pretty(&model.result)
-            .map_err(|error| ReportError::draw(FILE, error))?;
-        text.push('\n');
-        let path = model.dir.join(FILE);
-        put(&path, text.as_bytes())?;
-        Ok(Some(path))
+        keep(&model.dir, &model.result)?;
+        Ok(Some(model.dir.join(FILE)))
     }
+}
+
+/// Writes the answer into a run directory.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(run_dir: &Path, result: &DrillResult) -> Result<(), ReportError> {
+    let mut text =
+        serde_json::to_string_pretty(result).map_err(|error| ReportError::draw(FILE, error))?;
+    text.push('\n');
+    put(&run_dir.join(FILE), text.as_bytes())
 }
 
 /// Reads the answer of a recorded run.
 ///
 /// # Errors
 /// When the file is missing or is not a result.
-pub fn read(run_dir: &Path) -> Result<DrillResult, ReportError> {
-    let path = run_dir.join(FILE);
-    let text = fs::read_to_string(&path).map_err(ReportError::read(&path))?;
+pub fn read(run: &Path) -> Result<DrillResult, ReportError> {
+    let path = run.join(FILE);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if run.join(run_dir::PLAN).is_file() => {
+            ReportError::NotJudged(run.to_owned())
+        }
+        _other => ReportError::read(&path)(error),
+    })?;
     serde_json::from_str(&text).map_err(|error| ReportError::malformed(&path, error))
 }

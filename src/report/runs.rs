@@ -13,9 +13,22 @@ use std::path::{Path, PathBuf};
 /// More run directories than this are not read: the youngest count.
 const RUNS_MAX: usize = 500;
 
+/// One run of the schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sibling {
+    /// Name of its run directory.
+    pub id: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// It is the run that the page tells of.
+    pub here: bool,
+}
+
 /// How the runs of one schedule ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Series {
+    /// Every run, oldest first.
+    pub runs: Vec<Sibling>,
     /// Pass or limit.
     pub passed: usize,
     /// Fail.
@@ -30,29 +43,57 @@ impl Series {
         self.passed + self.failed
     }
 
-    fn count(&mut self, verdict: Verdict) {
-        match verdict {
+    /// Which of the runs the page tells of, from 1; 0 if it is not among them.
+    pub fn place(&self) -> usize {
+        self.runs
+            .iter()
+            .position(|run| run.here)
+            .map_or(0, |index| index + 1)
+    }
+
+    fn count(&mut self, sibling: Sibling) {
+        match sibling.verdict {
             Verdict::Pass | Verdict::Limit => self.passed += 1,
             Verdict::Fail => self.failed += 1,
             Verdict::Inconclusive => self.inconclusive += 1,
         }
+        self.runs.push(sibling);
     }
 }
 
 /// This run and those beside it that ran the same schedule.
 pub fn series(model: &Model) -> Series {
     let mut series = Series::default();
-    series.count(model.result.verdict);
+    series.count(Sibling {
+        id: name(
+            &model
+                .dir
+                .canonicalize()
+                .unwrap_or_else(|_| model.dir.clone()),
+        ),
+        verdict: model.result.verdict,
+        here: true,
+    });
     let Some(plan) = model.plan().map(schedule) else {
         return series;
     };
     let versions = versions(&model.facts);
     for dir in siblings(&model.dir) {
         if let Some(verdict) = same(&dir, &plan, &versions) {
-            series.count(verdict);
+            series.count(Sibling {
+                id: name(&dir),
+                verdict,
+                here: false,
+            });
         }
     }
+    series.runs.sort_by(|a, b| a.id.cmp(&b.id));
     series
+}
+
+fn name(dir: &Path) -> String {
+    let name = dir.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn same(dir: &Path, plan: &Plan, versions_here: &[Fact]) -> Option<Verdict> {

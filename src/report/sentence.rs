@@ -1,6 +1,15 @@
 //! Sentences that carry links to the events they rest on. Made once, shown as text on a terminal
 //! or picture and as links on a page.
 
+/// Words that begin with a capital.
+pub fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
 /// A piece of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
@@ -50,6 +59,15 @@ impl Sentence {
     #[must_use]
     pub fn then(mut self, other: Sentence) -> Self {
         self.parts.extend(other.parts);
+        self
+    }
+
+    /// The same sentence, beginning with a capital unless it begins with a name or a link.
+    #[must_use]
+    pub fn capital(mut self) -> Self {
+        if let Some(Part::Text(words)) = self.parts.first_mut() {
+            *words = capital(words);
+        }
         self
     }
 

@@ -20,8 +20,8 @@ pub fn of(history: &History) -> Vec<Signal> {
     let signal = |name, value| Signal { name, value };
     vec![
         signal("acquire commands", acquires(history)),
-        signal("wait for the lock", spread(&waits(history))),
-        signal("time held", spread(&holds(history))),
+        signal("wait for the lock", spread(&waits(history), "wait")),
+        signal("time held", spread(&holds(history), "grant")),
         signal("renewals", renewals(history)),
         signal("losses by reason", losses(history)),
         signal("unknown outcomes", unknown(history)),
@@ -87,9 +87,16 @@ fn renewals(history: &History) -> String {
         .count();
     let times = renewal_times(history);
     if times.is_empty() {
-        return format!("{sent} sent, none worked");
+        return match sent {
+            0 => "none sent".to_owned(),
+            _ => format!("{sent} sent, none worked"),
+        };
     }
-    format!("{} of {sent} worked; {}", times.len(), spread(&times))
+    format!(
+        "{} of {sent} worked, each took: {}",
+        times.len(),
+        spread(&times, "renewal")
+    )
 }
 
 fn losses(history: &History) -> String {
@@ -138,18 +145,18 @@ fn waiters(history: &History) -> String {
     format!("at most {most}")
 }
 
-/// Median and largest.
-fn spread(values: &[u64]) -> String {
+/// Median and largest of so many of these.
+fn spread(values: &[u64], noun: &str) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     match sorted.as_slice() {
         [] => "none".to_owned(),
         [one] => span(*one),
         many => format!(
-            "median {}, longest {} ({} times)",
+            "median {}, longest {}, of {}",
             span(many[(many.len() - 1) / 2]),
             span(many[many.len() - 1]),
-            many.len()
+            count(many.len(), noun)
         ),
     }
 }

@@ -61,9 +61,10 @@ pub fn at_ms(ns: u64) -> String {
     seconds(ns, 3)
 }
 
-/// A duration in the unit that reads best: `1.31 s`, `42 ms`, `310 µs`.
+/// A duration in the unit that reads best: `1.31 s`, `0.78 s`, `42 ms`, `310 µs`. From a tenth of
+/// a second on it reads as in the findings, so that one figure never stands in two forms.
 pub fn span(ns: u64) -> String {
-    if ns >= 995_000_000 {
+    if ns >= 99_500_000 {
         format!("{} s", seconds(ns, 2))
     } else if ns >= 995_000 {
         format!("{} ms", (ns + 500_000) / 1_000_000)
@@ -79,6 +80,17 @@ pub fn millis(ms: u64) -> String {
         format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
     } else {
         format!("{ms} ms")
+    }
+}
+
+/// A stretch of lab time: `from 2.58 s to 2.89 s`, or where both ends would read the same
+/// `at 2.89 s for 2 ms`.
+pub fn stretch(from: u64, until: u64) -> String {
+    let (begin, end) = (at(from), at(until));
+    if begin == end {
+        format!("at {begin} for {}", span(until.saturating_sub(from)))
+    } else {
+        format!("from {begin} to {end}")
     }
 }
 
@@ -111,6 +123,8 @@ mod tests {
         assert_eq!(at_ms(4_812_345_678), "4.812");
         assert_eq!(span(1_310_000_000), "1.31 s");
         assert_eq!(span(996_000_000), "1.00 s");
+        assert_eq!(span(784_400_000), "0.78 s");
+        assert_eq!(span(99_500_000), "0.10 s");
         assert_eq!(span(42_400_000), "42 ms");
         assert_eq!(span(310_000), "310 µs");
         assert_eq!(millis(1500), "1.5 s");

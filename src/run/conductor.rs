@@ -28,6 +28,8 @@ pub struct Drill {
     pub controls: Vec<Plan>,
     /// Controls that do not run, by name, and why.
     pub not_run: Vec<(String, NotRun)>,
+    /// The command that runs it again, word by word.
+    pub again: Vec<String>,
 }
 
 /// What to run.
@@ -116,7 +118,7 @@ fn not_begun() -> ArmEnd {
 fn prepare(drill: &Drill, ready: &Ready) -> io::Result<(Executed, Vec<ArmJob>)> {
     let name = drill.main.drill.clone();
     let (run, dir) = run_dir::create(&ready.out, &name)?;
-    environment::write(&dir, ready)?;
+    environment::write(&dir, ready, &drill.again)?;
     let mut jobs = Vec::new();
     for plan in std::iter::once(&drill.main).chain(&drill.controls) {
         let arm_dir = run_dir::arm(&dir, &plan.arm);

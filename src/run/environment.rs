@@ -28,13 +28,23 @@ pub struct Environment {
     pub prepared: String,
     /// Load average over one minute when the run was prepared.
     pub load_1m: Option<String>,
+    /// How late a sleep of 1 ms was at most, just before the run was prepared, µs.
+    #[serde(default)]
+    pub late_us: Option<u64>,
+    /// The commit that lockdrill was built from, `-dirty` if it was changed; none if it was built
+    /// for development or outside a repository.
+    #[serde(default)]
+    pub revision: Option<String>,
+    /// The command that runs this drill again.
+    #[serde(default)]
+    pub again: Option<String>,
 }
 
 /// Writes the file into a run directory.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(dir: &Path, ready: &Ready) -> io::Result<()> {
+pub fn write(dir: &Path, ready: &Ready, again: &[String]) -> io::Result<()> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let environment = Environment {
         lockdrill: env!("CARGO_PKG_VERSION").to_owned(),
@@ -48,13 +58,54 @@ pub fn write(dir: &Path, ready: &Ready) -> io::Result<()> {
             .split_whitespace()
             .next()
             .map(str::to_owned),
+        late_us: Some(ready.late_ns / 1000),
+        revision: REVISION.map(str::to_owned),
+        again: Some(quoted(again)),
     };
     let mut json = serde_json::to_string_pretty(&environment)?;
     json.push('\n');
     std::fs::write(dir.join(run_dir::ENV), json)
 }
 
+/// What the build was told; see `build.rs`.
+const REVISION: Option<&str> = option_env!("LOCKDRILL_REVISION");
+
+/// Words as one line for a shell.
+fn quoted(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(c);
+    let quoted = words.iter().map(|word| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
 /// Wall clock, for names and labels.
 pub fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(wall_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_the_command_as_it_was_meant() {
+        let words = ["run", "a b", "--set", "it's=1", ""].map(str::to_owned);
+        assert_eq!(quoted(&words), r"run 'a b' --set 'it'\''s=1' ''");
+    }
+
+    #[test]
+    fn files_of_earlier_versions_can_still_be_read() {
+        let old = r#"{"lockdrill":"0","redis":"7","kernel":"6","processors":2,"isolation":"guard",
+            "isolation_fallback":null,"prepared":"x","load_1m":"0.1"}"#;
+        let read: Environment = serde_json::from_str(old).unwrap();
+        assert_eq!(
+            (read.again, read.revision, read.late_us),
+            (None, None, None)
+        );
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
+use crate::env::machine;
 use crate::env::redis::find::{self, RedisBinary};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What an arm needs from this machine.
@@ -18,14 +20,22 @@ pub struct Ready {
     pub program: PathBuf,
     /// Folder of all run directories, absolute.
     pub out: PathBuf,
+    /// How late a short sleep was at most, ns: the noise of this host.
+    pub late_ns: u64,
 }
+
+/// How long the host is listened to before a run, ns.
+const LISTEN_NS: u64 = 200_000_000;
 
 /// Looks at everything that can be known before an arm starts.
 ///
 /// # Errors
 /// The first thing that is missing, with what to do about it.
-pub fn check(out: &Path, choice: Choice) -> Result<Ready, EnvError> {
+pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, EnvError> {
     let out = writable(out)?;
+    if let Some(file) = junit {
+        replaceable(file)?;
+    }
     let redis = find::find()?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
@@ -44,21 +54,52 @@ pub fn check(out: &Path, choice: Choice) -> Result<Ready, EnvError> {
         fallback,
         program,
         out,
+        late_ns: machine::lateness_ns(LISTEN_NS),
     })
 }
 
 /// Creates the folder and proves that it can be written by writing.
 fn writable(out: &Path) -> Result<PathBuf, EnvError> {
-    let refused = |error: std::io::Error| {
+    let refused = |error: io::Error| {
         EnvError::new(
             format!("output folder {} is not writable: {error}", out.display()),
             "choose another one with --out",
         )
     };
+    speakable(out).map_err(refused)?;
     std::fs::create_dir_all(out).map_err(refused)?;
     let out = out.canonicalize().map_err(refused)?;
+    speakable(&out).map_err(refused)?;
     let trial = out.join(format!(".trial-{}", std::process::id()));
     std::fs::write(&trial, b"x").map_err(refused)?;
     std::fs::remove_file(&trial).map_err(refused)?;
     Ok(out)
+}
+
+/// Paths of a run stand in JSON, which holds nothing but Unicode.
+fn speakable(path: &Path) -> io::Result<()> {
+    match path.to_str() {
+        Some(_) => Ok(()),
+        None => Err(io::Error::new(
+            io::ErrorKind::InvalidFilename,
+            "its name is not valid UTF-8",
+        )),
+    }
+}
+
+/// Proves that a file can be put in place at the end, without touching one that is there.
+fn replaceable(file: &Path) -> Result<(), EnvError> {
+    let refused = |error: io::Error| {
+        EnvError::new(
+            format!("{} cannot be written: {error}", file.display()),
+            "choose another file with --junit, in a folder that is there",
+        )
+    };
+    let Some(name) = file.file_name().filter(|_| !file.is_dir()) else {
+        return Err(refused(io::ErrorKind::IsADirectory.into()));
+    };
+    let name = name.to_string_lossy();
+    let trial = file.with_file_name(format!(".{name}.{}.trial", std::process::id()));
+    std::fs::write(&trial, b"x").map_err(refused)?;
+    std::fs::remove_file(&trial).map_err(refused)
 }

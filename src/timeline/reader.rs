@@ -1,11 +1,13 @@
 //! Reads `timeline.jsonl` line by line, without holding the file in memory.
 //!
 //! A torn last line (the lab died while writing) is accepted and told. A newer format is refused.
-//! Any other line that cannot be read is skipped and told: the gap in `seq` that it leaves, and
-//! the text itself, become defects of the record.
+//! So is a file that was damaged after it was written, with the number of the line that shows it:
+//! the recorder writes whole lines, each `seq` higher than the one before, so a line that cannot
+//! be read, or whose `seq` does not rise, is none of its own. A gap in `seq` is: it becomes a
+//! defect of the record.
 
 use super::event::{Event, FORMAT, Line};
-use super::history::{Defect, History};
+use super::history::History;
 use crate::plan::Plan;
 use std::io::BufRead;
 
@@ -21,20 +23,34 @@ pub enum ReadError {
         /// Its format.
         found: u64,
     },
-    /// Nothing in it is a line of a timeline.
-    #[error("this is not a timeline: no line of it can be read")]
-    Foreign,
+    /// A line of it is no line of a timeline.
+    #[error("the record is damaged: line {number} cannot be read ({why})")]
+    Unreadable {
+        /// The line, counted from 1 within the file.
+        number: u64,
+        /// Why it cannot be read.
+        why: String,
+    },
+    /// Lines of it were doubled, moved or put together from several records.
+    #[error(
+        "the record is damaged: line {number} has seq {seq} and stands after seq {before}; lines \
+         were doubled or moved"
+    )]
+    Disordered {
+        /// The line, counted from 1 within the file.
+        number: u64,
+        /// Its `seq`.
+        seq: u64,
+        /// The `seq` of the line before it.
+        before: u64,
+    },
 }
 
 /// What a reader met beside the lines.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Read {
     /// The last line is torn: its first bytes are there, its end is not.
     pub torn: bool,
-    /// Lines that cannot be read, counted from 1 within the file, with the reason; the first few.
-    pub unreadable: Vec<(u64, String)>,
-    /// How many such lines there are.
-    pub unreadable_count: u64,
     /// Lines read.
     pub lines: u64,
 }
@@ -47,6 +63,7 @@ pub fn read(mut input: impl BufRead, mut take: impl FnMut(Line)) -> Result<Read,
     let mut read = Read::default();
     let mut text = Vec::new();
     let mut number = 0;
+    let mut last = None;
     loop {
         text.clear();
         if input.read_until(b'\n', &mut text)? == 0 {
@@ -57,26 +74,25 @@ pub fn read(mut input: impl BufRead, mut take: impl FnMut(Line)) -> Result<Read,
         if text.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Line>(&text) {
+        match line(&text) {
             Ok(line) => {
                 refuse_newer(&line)?;
+                refuse_disorder(&line, number, last)?;
+                last = Some(line.seq);
                 read.lines += 1;
                 take(line);
             }
             Err(_) if !whole => read.torn = true,
             Err(error) => {
-                if let Some(found) = newer_format(&text) {
-                    return Err(ReadError::Newer { found });
-                }
-                read.unreadable_count += 1;
-                if read.unreadable.len() < 5 {
-                    read.unreadable.push((number, error.to_string()));
-                }
+                return Err(match newer_format(&text) {
+                    Some(found) => ReadError::Newer { found },
+                    None => ReadError::Unreadable {
+                        number,
+                        why: error.to_string(),
+                    },
+                });
             }
         }
-    }
-    if read.lines == 0 && read.unreadable_count > 0 {
-        return Err(ReadError::Foreign);
     }
     Ok(read)
 }
@@ -88,18 +104,15 @@ pub fn read(mut input: impl BufRead, mut take: impl FnMut(Line)) -> Result<Read,
 pub fn read_history(plan: &Plan, input: impl BufRead) -> Result<(History, Read), ReadError> {
     let mut collector = History::collector(plan);
     let told = read(input, |line| collector.push(line))?;
-    let mut history = collector.finish();
-    if let Some((number, why)) = told.unreadable.first() {
-        let what = format!(
-            "{} lines of the file cannot be read, the first: {number} ({why})",
-            told.unreadable_count
-        );
-        history.defects.push(Defect {
-            events: Vec::new(),
-            what,
-        });
+    Ok((collector.finish(), told))
+}
+
+/// One line. Its text is checked once as a whole: to check each string by itself takes longer.
+fn line(text: &[u8]) -> serde_json::Result<Line> {
+    match std::str::from_utf8(text) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(text),
     }
-    Ok((history, told))
 }
 
 fn refuse_newer(line: &Line) -> Result<(), ReadError> {
@@ -108,6 +121,17 @@ fn refuse_newer(line: &Line) -> Result<(), ReadError> {
             found: u64::from(*format),
         }),
         _other => Ok(()),
+    }
+}
+
+fn refuse_disorder(line: &Line, number: u64, last: Option<u64>) -> Result<(), ReadError> {
+    match last {
+        Some(before) if line.seq <= before => Err(ReadError::Disordered {
+            number,
+            seq: line.seq,
+            before,
+        }),
+        _rises => Ok(()),
     }
 }
 
@@ -135,10 +159,7 @@ mod tests {
     fn a_torn_last_line_is_told_and_the_rest_is_read() {
         let text = format!("{START}\n{NOTE}\n{}", &NOTE[..20]);
         let (lines, read) = lines(&text).unwrap();
-        assert_eq!(
-            (lines.len(), read.torn, read.unreadable_count),
-            (2, true, 0)
-        );
+        assert_eq!((lines.len(), read.torn), (2, true));
     }
 
     #[test]
@@ -156,14 +177,42 @@ mod tests {
     }
 
     #[test]
-    fn garbage_in_the_middle_is_told_with_its_place() {
-        let (lines, read) = lines(&format!("{START}\n{{]\n{NOTE}\n")).unwrap();
+    fn garbage_in_the_middle_is_refused_with_its_place() {
+        for garbage in ["{]", "hello", "\0\0\0", &NOTE.replace("note", "rumour")] {
+            let told = lines(&format!("{START}\n\n{garbage}\n{NOTE}\n"));
+            let refused = matches!(told, Err(ReadError::Unreadable { number: 3, .. }));
+            assert!(refused, "{garbage}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn doubled_and_reversed_lines_are_refused_with_their_place() {
+        let doubled = lines(&format!("{START}\n{NOTE}\n{NOTE}\n")).unwrap_err();
+        assert_eq!(
+            doubled.to_string(),
+            "the record is damaged: line 3 has seq 1 and stands after seq 1; lines were doubled or moved"
+        );
+        let reversed = lines(&format!("{NOTE}\n{START}\n"));
+        assert!(matches!(
+            reversed,
+            Err(ReadError::Disordered {
+                number: 2,
+                seq: 0,
+                before: 1
+            })
+        ));
+    }
+
+    #[test]
+    fn a_gap_is_read_over_and_left_to_the_history() {
+        let later = NOTE.replace("\"seq\":1", "\"seq\":7");
+        let (lines, _) = lines(&format!("{START}\n{later}\n")).unwrap();
         assert_eq!(lines.len(), 2);
-        assert_eq!(read.unreadable[0].0, 2);
     }
 
     #[test]
     fn a_file_of_something_else_is_refused() {
-        assert!(matches!(lines("hello\nworld\n"), Err(ReadError::Foreign)));
+        let told = lines("hello\nworld\n");
+        assert!(matches!(told, Err(ReadError::Unreadable { number: 1, .. })));
     }
 }

@@ -85,8 +85,50 @@ fn said(output: &std::process::Output) -> String {
 #[test]
 fn nothing_to_clean_is_said_and_makes_no_folder() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(said(&clean(temp.path(), &[])), "nothing to clean\n");
+    // Whatever the machine's other runs left is not this test's.
+    let told = said(&clean(temp.path(), &[]));
+    assert!(!told.contains(&temp.path().display().to_string()), "{told}");
     assert!(!temp.path().join("state").exists());
+}
+
+/// A run that was started elsewhere, without the variable or with a login, has another root.
+#[test]
+fn a_dead_run_is_found_in_whatever_root_it_used() {
+    let temp = state();
+    let runtime = temp.path().join("runtime");
+    private(&runtime);
+    dead_arm(temp.path(), "pause-main-1", &[]);
+    let other = runtime.join("lockdrill");
+    fs::rename(temp.path().join("state"), &other).unwrap();
+    private(&temp.path().join("state"));
+    let cleaning = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockdrill"));
+        let state = temp.path().join("state");
+        command.arg("clean").env("LOCKDRILL_STATE_DIR", state);
+        said(&command.env("XDG_RUNTIME_DIR", &runtime).output().unwrap())
+    };
+    let removed = format!("removed {}", other.join("pause-main-1").display());
+    let told = cleaning();
+    assert!(told.contains(&removed), "{told}");
+    assert!(!other.exists(), "its root went with the last arm");
+    assert!(temp.path().join("state").exists(), "the named one stays");
+    assert!(!cleaning().contains(&removed), "once is enough");
+}
+
+/// A folder that anybody could have made is not looked into.
+#[test]
+fn a_root_that_others_can_enter_is_left_alone() {
+    let temp = state();
+    let other = temp.path().join("runtime/lockdrill");
+    fs::create_dir_all(other.join("pause-main-1")).unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockdrill"));
+    command
+        .arg("clean")
+        .env("LOCKDRILL_STATE_DIR", temp.path().join("state"));
+    command.env("XDG_RUNTIME_DIR", temp.path().join("runtime"));
+    said(&command.output().unwrap());
+    assert!(other.join("pause-main-1").exists());
 }
 
 #[test]
@@ -123,10 +165,10 @@ fn a_stopped_process_of_a_dead_run_is_killed_where_it_stands() {
     );
     child.until_dead();
     assert!(!out.exists());
-    assert_eq!(
-        said(&clean(temp.path(), &[])),
-        "nothing to clean\n",
-        "idempotent"
+    let told = said(&clean(temp.path(), &[]));
+    assert!(
+        !told.contains("pause-main-1: removed"),
+        "idempotent: {told}"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use super::world::{Truth, World, Write};
 use crate::support::history::{LEASE_MS, ns};
+use lockdrill::plan::Evidence;
 use lockdrill::timeline::event::{Answer, By, Call, Event, Line, Outcome};
 
 /// Times closer than this prove nothing, ms (ε is a little more than 1 ms, times are 10 ms apart).
@@ -21,6 +22,11 @@ pub fn read(world: &World) -> Vec<(&'static str, bool)> {
         ("no_lost_update", update_lost(world)),
         ("rightful_served", wronged(world)),
         ("outcome_honesty", lied(world)),
+        ("loss_noticed", unnoticed(world)),
+        ("no_false_loss", falsely_lost(world)),
+        ("retry_budget", overspent(world)),
+        ("effects_once", not_once(world)),
+        ("no_leftovers", something_left(world)),
     ]
 }
 
@@ -176,14 +182,22 @@ fn goes_on(world: &World) -> bool {
 
 /// Told busy and kept, or told done without effect.
 fn lied(world: &World) -> bool {
-    world.boast
-        || world
-            .grants
-            .iter()
-            .any(|grant| grant.denied && grant.released.is_none())
+    let kept = |grant: &Truth| {
+        let over = grant.lease_end.min(grant.released.unwrap_or(u64::MAX));
+        grant.denied.is_some_and(|told| over > told + EPSILON)
+    };
+    world.boast || world.grants.iter().any(kept)
 }
 
-/// After a holder's death a waiter waits too long for a lock that nobody alive holds.
+/// The worker's process was stopped.
+fn asleep(world: &World, worker: usize, t: u64) -> bool {
+    world
+        .nap
+        .is_some_and(|(who, from, to)| who == worker && from <= t && t < to + 2)
+}
+
+/// After a holder's death or the last heal a runnable waiter waits too long for a lock that nobody
+/// alive holds.
 fn overdue(world: &World) -> bool {
     let death = world.deaths.iter().filter(|(worker, at)| {
         world.grants.iter().any(|grant| {
@@ -191,7 +205,9 @@ fn overdue(world: &World) -> bool {
             grant.worker == *worker && from < *at && *at < to
         })
     });
-    let Some(since) = death.map(|(_, at)| *at).min() else {
+    let death = death.map(|(_, at)| *at).min();
+    let heal = world.nap.map(|(_, _, to)| to + 2);
+    let Some(since) = heal.or(death) else {
         return false;
     };
     let alive =
@@ -202,11 +218,129 @@ fn overdue(world: &World) -> bool {
             from <= t && t < to && alive(grant.worker, t)
         })
     };
-    world.waits.iter().any(|(_, from, to)| {
+    world.waits.iter().any(|(worker, from, to)| {
         let mut idle = 0;
         (since.max(*from)..*to).step_by(10).any(|t| {
-            idle = if taken(t) { 0 } else { idle + 10 };
+            if taken(t) {
+                idle = 0;
+            } else if !asleep(world, *worker, t) {
+                idle += 10;
+            }
             idle > LEASE_MS + RECOVERY_BOUND + EPSILON
         })
     })
+}
+
+/// When the last request was sent that a grant's worker knew, at a time, to have succeeded.
+fn sent_by(world: &World, grant: &Truth, t: u64) -> Option<u64> {
+    let id = &grant.held.grant;
+    let confirmed =
+        operations(&world.record.lines)
+            .into_iter()
+            .filter(|op| match (op.call, op.returned) {
+                (Call::Attempt { grant, .. }, Some((at, _, Answer::Granted { .. })))
+                | (Call::Renew { grant, .. }, Some((at, _, Answer::Renewed))) => {
+                    grant == id && at <= ns(t)
+                }
+                _ => false,
+            });
+    confirmed.map(|op| op.invoked / ns(1)).max()
+}
+
+/// An entitlement ended while its worker lived and wanted it, and Lost was told later than its own
+/// deadline plus the bound of runnable time, or never; or it was told twice.
+fn unnoticed(world: &World) -> bool {
+    let late = |grant: &Truth| {
+        if grant.released.is_some() {
+            return false;
+        }
+        let Some(sent) = sent_by(world, grant, grant.lease_end + EPSILON) else {
+            return false; // It never knew that it held.
+        };
+        let death = world.deaths.iter().filter(|(w, _)| *w == grant.worker);
+        let operations = operations(&world.record.lines);
+        let given_back = operations
+            .iter()
+            .filter(|op| matches!(op.call, Call::Release { grant: of } if *of == grant.held.grant))
+            .map(|op| op.invoked / ns(1));
+        let until = death.map(|(_, at)| *at).chain(given_back);
+        let until = until.chain([world.end]).min().unwrap_or(0);
+        let told = grant.lost.first().copied().unwrap_or(until);
+        let runnable = (sent + LEASE_MS..told).filter(|t| !asleep(world, grant.worker, *t));
+        grant.lease_end < until && runnable.count() as u64 > RECOVERY_BOUND + EPSILON
+    };
+    world
+        .grants
+        .iter()
+        .any(|grant| grant.lost.len() > 1 || late(grant))
+}
+
+/// Lost was told while the server held the key for this grant, and its deadline was further away
+/// than one per cent of the lease and two milliseconds.
+fn falsely_lost(world: &World) -> bool {
+    world.grants.iter().any(|grant| {
+        let (from, to) = entitled(grant);
+        let to = to.min(grant.taken.unwrap_or(u64::MAX));
+        grant.lost.iter().any(|t| {
+            let deadline = sent_by(world, grant, *t).map_or(0, |sent| sent + LEASE_MS);
+            let margin = LEASE_MS / 100 + 2 + EPSILON;
+            from <= *t && t + EPSILON < to && t + margin < deadline
+        })
+    })
+}
+
+/// Four commands of one waiter in what certainly was less than a second.
+fn overspent(world: &World) -> bool {
+    let all = operations(&world.record.lines);
+    all.iter().any(|wait| {
+        let until = wait.returned.map_or(u64::MAX, |(at, ..)| at);
+        let mut sent: Vec<u64> = all
+            .iter()
+            .filter(|op| op.worker == wait.worker && matches!(op.call, Call::Attempt { .. }))
+            .map(|op| op.invoked)
+            .filter(|at| wait.invoked <= *at && *at <= until)
+            .collect();
+        sent.sort_unstable();
+        let four = sent.windows(4).any(|four| four[3] - four[0] < ns(900));
+        matches!(wait.call, Call::Enter { .. }) && four
+    })
+}
+
+/// A write took effect twice, or the final data are not those of the last accepted write.
+fn not_once(world: &World) -> bool {
+    world.doubled || (world.finals.wrong_value && !world.finals.no_value)
+}
+
+/// A key without a lease or past it, or anything that the sweep found.
+fn something_left(world: &World) -> bool {
+    let key = world
+        .finals
+        .key
+        .is_some_and(|(looked, until)| until.is_none_or(|until| looked > until + EPSILON));
+    key || (world.finals.left && !world.finals.no_sweep)
+}
+
+/// Every fault happened as planned, and so did what the plan asks for beside it.
+pub fn evident(world: &World) -> bool {
+    let Some((_, from, to)) = world.nap else {
+        return !world.finals.broken_off;
+    };
+    let inside = |t: u64| from + 2 + EPSILON < t && t + EPSILON < to;
+    let of = |name: &str| {
+        let name = name.to_owned();
+        world.grants.iter().filter(move |g| g.held.worker == name)
+    };
+    let shown = world
+        .record
+        .plan
+        .evidence
+        .iter()
+        .all(|clause| match clause {
+            Evidence::Granted { worker, .. } => of(worker).any(|grant| inside(grant.at)),
+            Evidence::LeaseEnded { worker, .. } => {
+                of(worker).any(|grant| grant.released.is_none() && inside(grant.lease_end))
+            }
+            Evidence::ReachedAfter { .. } => false,
+        });
+    shown && !world.faked && !world.finals.broken_off
 }

@@ -3,7 +3,11 @@
 
 use crate::support::history::{Held, LEASE_MS, Record};
 use lockdrill::ids::FencingToken;
-use lockdrill::timeline::event::{Answer, Change, Outcome};
+use lockdrill::timeline::event::{Answer, Change, Line, Outcome};
+use lockdrill::timeline::history::History;
+
+#[path = "trouble.rs"]
+mod trouble;
 
 /// A grant as it truly was.
 #[derive(Debug, Clone)]
@@ -17,8 +21,14 @@ pub struct Truth {
     pub released: Option<u64>,
     /// When the key was ended or overwritten by something that had no right to.
     pub taken: Option<u64>,
-    /// Its attempt was told busy.
-    pub denied: bool,
+    /// When its attempt was told as busy or failed.
+    pub denied: Option<u64>,
+    /// How long after its own deadline its handle says Lost; none = never.
+    pub tells_after: Option<u64>,
+    /// When the last request was sent that its worker was told to have succeeded.
+    pub sent: u64,
+    /// When its handle said Lost, each time.
+    pub lost: Vec<u64>,
 }
 
 /// A write as it truly was.
@@ -58,6 +68,13 @@ pub struct World {
     /// (worker, from, to) of each wait.
     pub waits: Vec<(usize, u64, u64)>,
     pub deaths: Vec<(usize, u64)>,
+    /// (worker, from, to) of the one nap that the plan has.
+    pub nap: Option<(usize, u64, u64)>,
+    /// The nap was faked, or not seen in full.
+    pub faked: bool,
+    /// The store applied one write twice.
+    pub doubled: bool,
+    pub finals: trouble::Finals,
     pub end: u64,
     now: u64,
     rng: u64,
@@ -88,6 +105,10 @@ impl World {
             boast: false,
             waits: Vec::new(),
             deaths: Vec::new(),
+            nap: None,
+            faked: false,
+            doubled: false,
+            finals: trouble::Finals::default(),
             end: 0,
             now: 100,
             rng: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5151,
@@ -106,10 +127,21 @@ impl World {
         for _ in 0..4 + world.below(16) {
             let longest = [1, 2, 5, 30, 60, 110][world.pick(6)];
             world.now += 10 * (1 + world.below(longest));
+            world.tell_losses();
+            world.trouble();
             world.step();
         }
         world.close();
         world
+    }
+
+    /// The record as a real run would leave it.
+    pub fn lines(&self) -> Vec<Line> {
+        self.finals.apply(self.record.finished())
+    }
+
+    pub fn history(&self) -> History {
+        History::from_lines(&self.record.plan, self.lines())
     }
 
     fn pick(&mut self, n: u64) -> usize {
@@ -149,6 +181,7 @@ impl World {
             match self.below(10) {
                 0..2 if self.workers[worker].waits.is_none() => self.begin_wait(worker),
                 2..4 if self.workers[worker].waits.is_some() => self.give_up(worker),
+                4 if self.key.is_some_and(|(_, until)| until > self.now) => self.hammer(worker),
                 _ => self.acquire(worker),
             }
             return;
@@ -212,7 +245,13 @@ impl World {
     }
 
     fn acquire(&mut self, worker: usize) {
-        let trip = self.trip(worker);
+        let mut trip = self.trip(worker);
+        if trip.known && self.chance(4) {
+            // The answer comes when its lease is over.
+            trip.back = self.now + LEASE_MS + 10 * (1 + self.below(9));
+            self.workers[worker].free = trip.back;
+        }
+        let too_late = trip.back > self.now + LEASE_MS;
         let name = Self::name(worker);
         let (mut held, op) = self.record.attempt(name, trip.sent);
         let mut granted = None;
@@ -237,8 +276,12 @@ impl World {
                     lease_end: self.now + LEASE_MS,
                     released: None,
                     taken: None,
-                    denied: false,
+                    denied: None,
+                    tells_after: None,
+                    sent: trip.sent,
+                    lost: Vec::new(),
                 });
+                self.choose_delay();
             }
         }
         if !trip.known {
@@ -246,8 +289,8 @@ impl World {
             return;
         }
         match granted {
-            Some(grant) if self.flaw(6) => {
-                self.grants[grant].denied = true;
+            Some(grant) if too_late || self.flaw(6) => {
+                self.grants[grant].denied = Some(trip.back);
                 self.record
                     .ret(name, op, trip.back, Outcome::Ok, Answer::Busy);
             }
@@ -309,6 +352,9 @@ impl World {
         }
         let boast = !done && self.flaw(10);
         self.boast |= boast;
+        if done || boast {
+            self.grants[grant].sent = trip.sent;
+        }
         let answer = if done || boast {
             Answer::Renewed
         } else {
@@ -388,24 +434,32 @@ impl World {
             .record
             .write_on(&held, self.now, accepted, based_on.clone());
         self.workers[worker].free = self.now + 1;
-        self.writes.push(Write {
+        let write = Write {
             id,
             grant,
             fencing: held.fencing,
             based_on,
             accepted,
             at: self.now,
-        });
+        };
+        self.writes.push(write.clone());
+        if accepted && self.flaw(6) {
+            self.doubled = true;
+            let entry = (&*write.id, write.based_on.clone());
+            self.record.log(&held, self.now, entry, true);
+            self.writes.push(write);
+        }
     }
 
+    /// A handle says Lost of its own accord; a sound one only when the key was taken from it.
     fn lose(&mut self, worker: usize) {
-        if let Some(grant) = self.workers[worker].held {
-            let held = self.grants[grant].held.clone();
-            let deadline = self.grants[grant].lease_end;
-            self.record.lost(&held, self.now, deadline);
-            if self.chance(60) {
-                self.workers[worker].held = None;
-            }
+        let Some(grant) = self.workers[worker].held else {
+            return;
+        };
+        let truth = &self.grants[grant];
+        let (gone, told) = (truth.taken.is_some(), !truth.lost.is_empty());
+        if self.flaw(50) || (gone && !told) {
+            self.say_lost(worker, grant, self.now);
             self.workers[worker].free = self.now;
         }
     }
@@ -414,16 +468,5 @@ impl World {
         self.workers[worker].dead = true;
         self.record.died(Self::name(worker), self.now);
         self.deaths.push((worker, self.now));
-    }
-
-    fn close(&mut self) {
-        self.now += 10 * (1 + self.below(300));
-        for worker in 0..3 {
-            if let Some((_, from)) = self.workers[worker].waits {
-                self.waits.push((worker, from, self.now));
-            }
-        }
-        self.end = self.now;
-        self.record.ends(self.now, "complete");
     }
 }

@@ -131,6 +131,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             once: false,
             resource: "account".to_owned(),
         },
+        network: lockdrill::plan::NetworkPlan::default(),
         workers,
         faults: Vec::new(),
         evidence: Vec::new(),

@@ -45,6 +45,8 @@ pub struct Record {
     highest: Option<FencingToken>,
     end: Option<(u64, String)>,
     pub samples: bool,
+    /// The observer has lost its place: effects happen and are not on the record.
+    pub blind: bool,
 }
 
 pub fn ns(ms: u64) -> u64 {
@@ -74,6 +76,7 @@ pub fn plan(workers: &[&str]) -> Plan {
             once: false,
             resource: "r".to_owned(),
         },
+        network: lockdrill::plan::NetworkPlan::default(),
         workers: workers
             .iter()
             .map(|name| WorkerPlan {
@@ -133,6 +136,7 @@ impl Record {
             highest: None,
             end: None,
             samples: true,
+            blind: false,
         };
         let start = Event::Start {
             format: 1,
@@ -181,6 +185,9 @@ impl Record {
     pub fn effect(&mut self, at: u64, change: Change) -> u64 {
         let pos = self.pos;
         self.pos += 1;
+        if self.blind {
+            return self.lines.len() as u64;
+        }
         self.push(
             ns(at),
             By::Server(SERVER.to_owned()),
@@ -480,6 +487,34 @@ impl Record {
                 fault: fault.to_owned(),
                 moment: moment.to_owned(),
                 threads,
+            },
+        );
+    }
+
+    /// The observer loses its place.
+    pub fn goes_blind(&mut self, at: u64) {
+        let (server, why) = (SERVER.to_owned(), "replica was cut off".to_owned());
+        self.lab(at, Event::ObserverGap { server, why });
+        self.blind = true;
+    }
+
+    /// It is in sync again.
+    pub fn sees_again(&mut self, at: u64) {
+        self.blind = false;
+        let server = SERVER.to_owned();
+        self.lab(at, Event::ObserverSynced { server });
+    }
+
+    /// What the server holds for the key at the end.
+    pub fn final_key(&mut self, at: u64, remaining_ms: Option<u64>, held: &Held) {
+        self.lab(
+            at,
+            Event::FinalKey {
+                server: SERVER.to_owned(),
+                key: KEY.to_owned(),
+                owner: Some(held.owner.clone()),
+                remaining_ms,
+                exists: true,
             },
         );
     }

@@ -109,15 +109,21 @@ pub(super) fn clocks() -> Finding {
     }
 }
 
-pub(super) fn noise() -> Finding {
-    let what = "noise";
+/// How late a sleep of 1 ms is at most, listening for so long, ns.
+pub fn lateness_ns(listen_ns: u64) -> u64 {
     let start = monotonic_ns();
     let mut latest = 0;
-    while monotonic_ns() - start < LISTEN_NS {
+    while monotonic_ns() - start < listen_ns {
         let before = monotonic_ns();
         std::thread::sleep(Duration::from_millis(1));
         latest = latest.max((monotonic_ns() - before).saturating_sub(1_000_000));
     }
+    latest
+}
+
+pub(super) fn noise() -> Finding {
+    let what = "noise";
+    let latest = lateness_ns(LISTEN_NS);
     let says = format!(
         "a sleep of 1 ms was late by at most {}.{:02} ms in one second",
         latest / 1_000_000,

@@ -12,6 +12,8 @@ use std::path::Path;
 
 mod kernel;
 
+pub use kernel::lateness_ns;
+
 /// Below this much free space a run may not be able to keep its record, bytes.
 const SPACE: u64 = 200 << 20;
 

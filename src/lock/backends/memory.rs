@@ -29,6 +29,7 @@ pub const KIND: LockKind = LockKind {
         ),
         wakes: true,
     },
+    within_one_process: true,
     flaws: &[
         Flaw::BlindRelease,
         Flaw::BlindRenew,
@@ -36,6 +37,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::FailsOpen,
     ],
     on_the_wire: |_, _| Vec::new(),
     connect,

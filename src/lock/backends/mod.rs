@@ -53,6 +53,8 @@ pub struct LockKind {
     pub summary: &'static str,
     /// What it promises.
     pub capabilities: Capabilities,
+    /// Its locks exist within one process: two processes never meet at them.
+    pub within_one_process: bool,
     /// The defects that can be built into it.
     pub flaws: &'static [Flaw],
     /// Byte strings of which one is in every request of this kind and in none of another, so that

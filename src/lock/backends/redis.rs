@@ -8,7 +8,7 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
-use crate::lock::backends::redis_scripts::{Keys, Scripts, Text};
+use crate::lock::backends::redis_scripts::{Keys, Scripts, Text, milliseconds};
 use crate::lock::backends::{ConnectSpec, Connecting, LockKind, check_flaw};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
@@ -39,6 +39,7 @@ pub const KIND: LockKind = LockKind {
         ),
         wakes: true,
     },
+    within_one_process: false,
     flaws: &[
         Flaw::BlindRelease,
         Flaw::BlindRenew,
@@ -49,6 +50,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
         Flaw::EvalshaOnly,
+        Flaw::FailsOpen,
     ],
     on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,
@@ -119,14 +121,14 @@ impl Redis {
         match flaw {
             Flaw::SetThenPexpire => {
                 let mut pexpire = redis::cmd("PEXPIRE");
-                pexpire.arg(&keys.lock).arg(ask.lease_ms());
+                pexpire.arg(keys.lock()).arg(ask.lease_ms());
                 let set = self.link.call(&pexpire, ask.until).await;
                 set.map_err(half_done)?;
                 Ok(fencing)
             }
             Flaw::FenceAfterSet if fencing.is_none() => {
                 let mut incr = redis::cmd("INCR");
-                incr.arg(&keys.fence);
+                incr.arg(keys.fence());
                 let minted = self.link.call(&incr, ask.until).await;
                 fencing_token(&minted.map_err(half_done)?)
             }
@@ -137,7 +139,8 @@ impl Redis {
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
             | Flaw::IgnoresRenewalFailure
-            | Flaw::EvalshaOnly => Ok(fencing),
+            | Flaw::EvalshaOnly
+            | Flaw::FailsOpen => Ok(fencing),
         }
     }
 }
@@ -156,7 +159,7 @@ impl LockService for Redis {
     async fn acquire(&self, ask: &Ask<'_>) -> Result<AcquireAnswer, CommandError> {
         let keys = Keys::of(ask.name);
         let lease_ms = ask.lease_ms().to_string();
-        let names = [keys.lock.as_str(), &keys.fence, &keys.wake];
+        let names = [keys.lock(), keys.fence(), keys.wake()];
         let args = [ask.owner.expose(), &lease_ms];
         let answer = self
             .run(&self.scripts.acquire, (&names, &args), ask.until)
@@ -191,7 +194,7 @@ impl LockService for Redis {
             .map_or_else(String::new, |token| token.to_string());
         let args = [ask.owner.expose(), &lease_ms, &fencing];
         let answer = self
-            .run(&self.scripts.renew, (&[&keys.lock], &args), ask.until)
+            .run(&self.scripts.renew, (&[keys.lock()], &args), ask.until)
             .await?;
         match answer {
             Value::Int(1) => Ok(RenewAnswer::Renewed { lease: ask.lease }),
@@ -204,7 +207,7 @@ impl LockService for Redis {
     async fn release(&self, ask: &Ask<'_>) -> Result<ReleaseAnswer, CommandError> {
         let keys = Keys::of(ask.name);
         let wake_ms = ask.lease_ms().to_string();
-        let names = [keys.lock.as_str(), &keys.wake];
+        let names = [keys.lock(), keys.wake()];
         let args = [ask.owner.expose(), &wake_ms];
         match self
             .run(&self.scripts.release, (&names, &args), ask.until)
@@ -222,7 +225,7 @@ impl LockService for Redis {
         until: Instant,
     ) -> Result<Option<Duration>, CommandError> {
         let mut pttl = redis::cmd("PTTL");
-        pttl.arg(Keys::of(name).lock);
+        pttl.arg(Keys::of(name).lock());
         match self.link.call(&pttl, until).await? {
             Value::Int(left) => Ok(milliseconds(left)),
             _ => Err(nonsense()),
@@ -230,7 +233,10 @@ impl LockService for Redis {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.link), Keys::of(name).wake))
+        Box::new(Ear::new(
+            Arc::clone(&self.link),
+            Keys::of(name).wake().to_owned(),
+        ))
     }
 }
 
@@ -247,9 +253,4 @@ fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
         Value::Nil => Ok(None),
         _ => Err(nonsense()),
     }
-}
-
-/// -1 is a key without a lease, -2 no key: neither has a time left.
-fn milliseconds(left: i64) -> Option<Duration> {
-    u64::try_from(left).ok().map(Duration::from_millis)
 }

@@ -6,27 +6,48 @@ use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
 use crate::lock::service::LockName;
 use redis::Cmd;
+use std::time::Duration;
 
 const ACQUIRE: &str = include_str!("scripts/acquire.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");
 const RELEASE: &str = include_str!("scripts/release.lua");
 
-/// The keys of one lock.
+/// The keys of one lock, one behind the other in one text.
 pub(super) struct Keys {
-    pub(super) lock: String,
-    pub(super) fence: String,
-    pub(super) wake: String,
+    text: String,
+    /// Length of the lock's own key.
+    lock: usize,
 }
+
+const FENCE: &str = ":fence";
+const WAKE: &str = ":wake";
 
 impl Keys {
     /// The braces put all three into one hash slot.
     pub(super) fn of(name: &LockName) -> Keys {
-        let lock = [&name.prefix, "{", &name.key, "}"].concat();
+        let (prefix, key) = (name.prefix.as_str(), name.key.as_str());
+        let text = [
+            prefix, "{", key, "}", prefix, "{", key, "}", FENCE, prefix, "{", key, "}", WAKE,
+        ];
         Keys {
-            fence: [&lock, ":fence"].concat(),
-            wake: [&lock, ":wake"].concat(),
-            lock,
+            text: text.concat(),
+            lock: prefix.len() + key.len() + 2,
         }
+    }
+
+    /// Holds owner and fencing token.
+    pub(super) fn lock(&self) -> &str {
+        &self.text[..self.lock]
+    }
+
+    /// The counter.
+    pub(super) fn fence(&self) -> &str {
+        &self.text[self.lock..2 * self.lock + FENCE.len()]
+    }
+
+    /// The wake-up list.
+    pub(super) fn wake(&self) -> &str {
+        &self.text[2 * self.lock + FENCE.len()..]
     }
 }
 
@@ -54,8 +75,15 @@ impl Text {
 }
 
 fn command(verb: &str, script: &str, keys: &[&str], args: &[&str]) -> Cmd {
-    let mut command = redis::cmd(verb);
-    command.arg(script).arg(keys.len()).arg(keys).arg(args);
+    // Room for all of it at once, the number of keys in its two digits included.
+    let words = [verb, script].into_iter();
+    let words = words
+        .chain(keys.iter().copied())
+        .chain(args.iter().copied());
+    let (count, bytes) = words.fold((1, 2), |(n, bytes), word| (n + 1, bytes + word.len()));
+    let mut command = Cmd::with_capacity(count, bytes);
+    command.arg(verb).arg(script).arg(keys.len());
+    command.arg(keys).arg(args);
     command
 }
 
@@ -120,14 +148,33 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
-        | Flaw::EvalshaOnly => None,
+        | Flaw::EvalshaOnly
+        | Flaw::FailsOpen => None,
     }
+}
+
+/// What `PTTL` answers: -1 is a key without a lease, -2 no key: neither has a time left.
+pub(super) fn milliseconds(left: i64) -> Option<Duration> {
+    u64::try_from(left).ok().map(Duration::from_millis)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lock::flaws;
+
+    #[test]
+    fn the_keys_of_a_lock_share_its_hash_slot() {
+        let name = LockName {
+            prefix: "p:é".to_owned(),
+            key: "orders".to_owned(),
+        };
+        let keys = Keys::of(&name);
+        assert_eq!(
+            [keys.lock(), keys.fence(), keys.wake()],
+            ["p:é{orders}", "p:é{orders}:fence", "p:é{orders}:wake"]
+        );
+    }
 
     #[test]
     fn each_edit_changes_one_place_of_one_script() {

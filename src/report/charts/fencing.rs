@@ -5,14 +5,15 @@ use super::Chart;
 use super::ink::Ink;
 use super::picture::{Form, Picture};
 use super::plot::{Panel, TimeAxis, ValueAxis};
+use super::swimlane::{store_forms, write_note};
 use crate::report::scene::Scene;
 use crate::report::scene::writes::{Fate, WriteMark};
-use crate::report::words::at;
 
 /// The entry of the list.
 pub const CHART: Chart = Chart {
+    file: "fencing.png",
     title: "Fencing tokens at the store",
-    reads: "● accepted, ✕ rejected; the line is the highest accepted so far. An accepted write below the line is damage.",
+    reads: "● accepted, ✕ refused, ◆ seal; the line is the highest accepted so far. An accepted write below the line is damage: it carries a !",
     draw,
 };
 
@@ -77,16 +78,18 @@ fn highest(
 }
 
 fn point(picture: &mut Picture, write: &WriteMark, (x, y): (f64, f64)) {
-    let (form, word) = match write.fate {
-        Fate::Accepted => (Form::Disc(x, y, 4.5, Ink::Accepted), "accepted"),
-        Fate::Rejected => (Form::Cross(x, y, 4.5, Ink::Rejected), "rejected"),
-        Fate::Unknown => (Form::Ring(x, y, 4.5, Ink::Unknown), "outcome unknown"),
-    };
-    let note = format!(
-        "{} with fencing token {}: {word} at {}",
-        write.write,
-        write.fencing.unwrap_or(0),
-        at(write.at())
-    );
-    picture.mark(form, note, write.event);
+    let note = write_note(write);
+    if write.seal {
+        let corners = vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)];
+        let ink = if write.fate == Fate::Rejected {
+            Ink::Rejected
+        } else {
+            Ink::Accepted
+        };
+        picture.mark(Form::Polygon(corners, ink), note, write.event);
+        return;
+    }
+    for form in store_forms(write, (x, y)) {
+        picture.mark(form, note.clone(), write.event);
+    }
 }

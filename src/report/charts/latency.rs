@@ -11,6 +11,7 @@ use hdrhistogram::Histogram;
 
 /// The entry of the list.
 pub const CHART: Chart = Chart {
+    file: "latency.png",
     title: "Waits for the lock, and renewals",
     reads: "How long each took, on a logarithmic axis; of many, the bar spans the middle half, the line all, ticks mark the 50th, 90th and 99th percentile.",
     draw,
@@ -29,15 +30,18 @@ fn draw(scene: &Scene) -> Option<Picture> {
         .filter(|renewal| renewal.ok)
         .filter_map(|renewal| Some(renewal.answered?.saturating_sub(renewal.sent)))
         .collect();
-    let rows = [
+    let rows: Vec<_> = [
         ("wait", &scene.waits, Ink::Lease(0)),
         ("renewal", &renewals, Ink::Lease(1)),
-    ];
+    ]
+    .into_iter()
+    .filter(|(_, values, _)| !values.is_empty())
+    .collect();
     let all = rows
         .iter()
         .flat_map(|(_, values, _)| values.iter().copied());
     let axis_of = |panel: &Panel| LogAxis::over(all.clone(), panel.area.x, panel.area.w);
-    let panel = Panel::of_height(2.0 * ROW);
+    let panel = Panel::of_height(rows.len() as f64 * ROW);
     let axis = axis_of(&panel)?;
     let mut picture = panel.begin("How long acquisitions waited and renewals took");
     axis.draw(&mut picture, panel.area.y, panel.bottom());

@@ -11,6 +11,7 @@ use crate::report::words::at;
 
 /// The entry of the list.
 pub const CHART: Chart = Chart {
+    file: "margin.png",
     title: "Lease left at each renewal",
     reads: "● the renewal worked, ✕ it did not. Below zero the lease had ended before the renewal was sent.",
     draw,

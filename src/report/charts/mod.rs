@@ -16,6 +16,8 @@ use picture::Picture;
 
 /// One chart beside the swim lanes.
 pub struct Chart {
+    /// Name of its picture file in a run directory.
+    pub file: &'static str,
     /// What it shows, as a heading.
     pub title: &'static str,
     /// How to read it, in one sentence.

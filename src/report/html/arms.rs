@@ -1,13 +1,13 @@
-//! Who held the lock when, and the controls beside the main arm.
+//! Who held the lock when.
 
-use super::checks;
-use super::figures;
 use super::links::Links;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
-use crate::report::story::{protection, violated};
-use crate::report::words::{at_ms, protection_word, span, verdict_word};
+use crate::report::sentence::capital;
+use crate::report::story::holding::free_before;
+use crate::report::story::notes;
+use crate::report::words::{at_ms, span};
 use maud::{Markup, html};
 
 /// More grants than this are counted, not shown.
@@ -45,28 +45,33 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
             tbody {
                 @for (tenure, free) in tenures.iter().zip(&free).take(GRANTS_MAX) {
                     @if let Some(since) = free {
-                        tr.free { td { (at_ms(*since)) } td { (at_ms(tenure.from)) } td colspan="4" { "nobody" } }
+                        tr.free { td data-of="from" { (at_ms(*since)) } td data-of="to" { (at_ms(tenure.from)) } td colspan="4" { "nobody" } }
                     }
                     (grant(arm, tenure, links))
                 }
+                (ending(&arm.scene))
             }
         }
+        @if let Some(note) = notes::stopped_believer(&arm.scene) { p.aside { (capital(&note)) "." } }
         @if tenures.len() > GRANTS_MAX {
             p { "and " (tenures.len() - GRANTS_MAX) " more grants; the raw timeline has them." }
         }
     }
 }
 
-/// Since when the lock was free before each grant, where it was for longer than the record blurs.
-fn free_before(scene: &Scene) -> Vec<Option<u64>> {
-    let mut held_until: Option<u64> = None;
-    let free = scene.tenures.iter().map(|tenure| {
-        let since =
-            held_until.filter(|until| tenure.from > until.saturating_add(2 * scene.epsilon));
-        held_until = held_until.max(Some(tenure.until));
-        since
-    });
-    free.collect()
+/// Until when nobody held it after the last grant; the record says nothing beyond.
+fn ending(scene: &Scene) -> Markup {
+    let last = scene.tenures.iter().map(|tenure| tenure.until).max();
+    let all = scene.tenures.len() <= GRANTS_MAX;
+    html! {
+        @if let (Some(last), true) = (last, all) {
+            @if scene.ends > last {
+                tr.free { td data-of="from" { (at_ms(last)) } td data-of="to" { (at_ms(scene.ends)) } td colspan="4" { "nobody; the record ends at " (at_ms(scene.ends)) } }
+            } @else {
+                tr.free { td data-of="from" { (at_ms(scene.ends)) } td {} td colspan="4" { "the record ends" } }
+            }
+        }
+    }
 }
 
 fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
@@ -79,13 +84,13 @@ fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
     let seq = tenure.key_taken.map(|(_, seq)| seq).or(tenure.ended_by);
     html! {
         tr {
-            td { (links.link(arm, &at_ms(tenure.from), tenure.granted_by)) }
-            td { (at_ms(tenure.until)) }
-            td { b { (tenure.worker.as_deref().unwrap_or("unknown")) }
+            td data-of="from" { (links.link(arm, &at_ms(tenure.from), tenure.granted_by)) }
+            td data-of="to" { (at_ms(tenure.until)) }
+            td data-of="holder" { b { (tenure.worker.as_deref().unwrap_or("unknown")) }
                 @if tenure.by_client { small { "by its own account" } } }
-            td { @match tenure.fencing { Some(token) => (token), None => "none" } }
-            td { @match seq { Some(seq) => (links.link(arm, ended, seq)), None => (ended) } }
-            td { (belief(&arm.scene, tenure)) }
+            td data-of="fencing token" { @match tenure.fencing { Some(token) => (token), None => "none" } }
+            td data-of="how it ended" { @match seq { Some(seq) => (links.link(arm, ended, seq)), None => (ended) } }
+            td data-of="believed to hold until" { (belief(&arm.scene, tenure)) }
         }
     }
 }
@@ -102,56 +107,5 @@ fn belief(scene: &Scene, tenure: &Tenure) -> Markup {
                 span.late { " " (span(belief.until - tenure.until)) " after its lease ended" }
             }
         } @else { "—" }
-    }
-}
-
-pub fn controls(model: &Model, links: &Links) -> Markup {
-    let controls = model.arms.get(1..).unwrap_or_default();
-    html! {
-        section id="controls" {
-            h2 { "Controls" }
-            p.lead { "The same drill with one protection removed. A control must go red for its own reason; else the drill proves nothing." }
-            @if controls.is_empty() { p { "This drill has no control." } }
-            @for control in controls { (card(control, links)) }
-        }
-    }
-}
-
-fn card(control: &ArmModel, links: &Links) -> Markup {
-    let (class, answer) = match (control.result.red_as_required, control.result.verdict) {
-        (Some(true), _) => ("good", "red, as required".to_owned()),
-        (Some(false) | None, Some(verdict)) => {
-            ("fail", format!("NOT red ({})", verdict_word(verdict)))
-        }
-        (Some(false) | None, None) => ("inconclusive", control.result.status.clone()),
-    };
-    html! {
-        article.control {
-            h3 { code { (control.result.arm) } " " span class=(format!("tag {class}")) { (answer) } }
-            @if let Some(change) = control.plan().and_then(|plan| plan.control.as_ref()) {
-                p { "One thing differs from the main arm: " code { (change.path) } " is "
-                    code { (change.to) } " instead of " code { (change.from) }
-                    ". It must violate " code { (change.check) } ", witnessed by " b { (change.by) } "." }
-            }
-            @if control.result.red_as_required == Some(true) {
-                p { "Protection of the work: " b { (protection_word(control.result.protection)) } ". "
-                    (links.sentence(control, &protection::why(control))) "." }
-            } @else { p { (control.result.why) } }
-            (reds(control, links))
-            @if !control.scene.is_empty() { (figures::small(control, links)) }
-            @if !control.result.checks.is_empty() {
-                details { summary { "Every check of this control" } (checks::table(control, links)) }
-            }
-        }
-    }
-}
-
-fn reds(control: &ArmModel, links: &Links) -> Markup {
-    html! {
-        ul.reds {
-            @for finding in violated(control) {
-                li { code { (finding.check) } ": " (finding.why) ". " (links.events(control, &finding.events)) }
-            }
-        }
     }
 }

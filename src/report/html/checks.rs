@@ -3,10 +3,13 @@
 use super::links::Links;
 use crate::checks::{self, Finding, Outcome};
 use crate::report::model::{ArmModel, Model};
+use crate::report::sentence::capital;
+use crate::report::story::notes;
 use crate::report::words::outcome_word;
 use maud::{Markup, html};
 
 pub fn section(model: &Model, links: &Links) -> Markup {
+    links.begin_section();
     html! {
         section id="checks" {
             h2 { "Checks" }
@@ -43,13 +46,14 @@ fn row(arm: &ArmModel, finding: &Finding, links: &Links) -> Markup {
         tr {
             th scope="row" {
                 code { (finding.check) }
-                @if let Some(claim) = claim { small { (claim) } }
+                @if let Some(claim) = claim { small { (links.explain(claim)) } }
             }
             td { (outcome(finding)) }
             td {
-                (finding.why)
+                (links.explain(&finding.why))
                 @if !finding.by.is_empty() { span.by { " Witness: " (finding.by.join(", ")) "." } }
                 " " (links.events(arm, &finding.events))
+                @if let Some(note) = notes::note(arm, finding) { small.note-below { (links.explain(&capital(&note))) "." } }
             }
         }
     }

@@ -1,57 +1,63 @@
 //! Pictures on the page: inline SVG, once wide and once for phones, the style sheet shows one.
 
 use super::links::Links;
+use crate::report::charts::swimlane::Legend;
 use crate::report::charts::{ALL, paint_svg, swimlane};
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
-use crate::report::story::protection;
+use crate::report::story::moment;
+use crate::report::words::at_ms;
 use maud::{Markup, html};
 
 pub fn timeline(model: &Model, links: &Links) -> Markup {
     html! {
         section id="picture" {
             h2 { "What happened" }
-            p.lead { "Time runs from left to right. Rest on a mark for its story; follow it to its event." }
+            p.lead { "Time runs from left to right, in seconds since the arm began. Rest on a mark for its story; follow it to its event." }
             @if let Some(main) = model.main() {
-                (both(main, &main.scene, links, false))
-                @if let Some(moment) = moment(&main.scene) {
-                    h3 { "The decisive moment, enlarged" }
-                    (both(main, &moment, links, true))
-                }
+                (both(main, &main.scene, links, Legend::All))
+                (enlarged(main, links, &main.scene, "The decisive moment, enlarged"))
             }
         }
     }
 }
 
-/// The time around the write that tells most, if so much happens there that the whole picture
-/// cannot show it.
-fn moment(scene: &Scene) -> Option<Scene> {
-    const CROWD: usize = 4;
-    let write = protection::most_telling(scene)?;
-    let whole = scene.to.saturating_sub(scene.from);
-    let around = |part: u64| {
-        let half = (whole / part).max(4_000_000);
-        let at = write.at();
-        scene.between(at.saturating_sub(half), at.saturating_add(half))
+/// The decisive moment of an arm, or why there is none; the legend beyond that of `above`.
+fn enlarged(arm: &ArmModel, links: &Links, above: &Scene, heading: &str) -> Markup {
+    match moment::of(arm) {
+        Ok(scene) => {
+            let legend = Legend::Beyond(Box::new(above.clone()));
+            html! {
+                h4 { (heading) ": " (at_ms(scene.from)) " to " (at_ms(scene.to)) " s" }
+                (both(arm, &scene, links, legend))
+            }
+        }
+        Err(why) => html! { p.lead { (why) "." } },
+    }
+}
+
+/// A control's pictures; of the legend only what that of the main arm does not have.
+pub fn small(arm: &ArmModel, main: Option<&ArmModel>, links: &Links) -> Markup {
+    let above = main.map_or_else(Scene::default, |main| main.scene.clone());
+    let heading = if arm.result.red_as_required == Some(true) {
+        "What its witness did, enlarged"
+    } else {
+        "The decisive moment, enlarged"
     };
-    let near = around(80);
-    let crowd = near.writes.len() + near.losses.len() + near.server.len() + near.parks.len();
-    (crowd >= CROWD && whole > 200_000_000).then(|| around(40))
+    html! {
+        (both(arm, &arm.scene, links, Legend::Beyond(Box::new(above))))
+        (enlarged(arm, links, &arm.scene, heading))
+    }
 }
 
-/// A control's picture, without the legend.
-pub fn small(arm: &ArmModel, links: &Links) -> Markup {
-    both(arm, &arm.scene, links, true)
-}
-
-fn both(arm: &ArmModel, scene: &Scene, links: &Links, plain: bool) -> Markup {
+fn both(arm: &ArmModel, scene: &Scene, links: &Links, legend: Legend) -> Markup {
     let href = |seq| links.href(arm, seq);
     let draw = |narrow| {
         swimlane::draw(
             scene,
             &swimlane::Options {
                 narrow,
-                plain,
+                legend: legend.clone(),
                 heading: None,
             },
         )

@@ -1,6 +1,7 @@
 //! Links from sentences and pictures to the rows of the raw timeline. Only a line that is on the
 //! page is linked, and every line that is linked gets its row: no link leads nowhere.
 
+use super::glossary;
 use crate::report::model::{ArmModel, Model};
 use crate::report::sentence::{Part, Sentence};
 use maud::{Markup, html};
@@ -13,6 +14,7 @@ const SHOWN: usize = 8;
 /// Remembers what was linked.
 pub struct Links {
     used: Vec<RefCell<BTreeSet<u64>>>,
+    explained: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Links {
@@ -20,7 +22,23 @@ impl Links {
     pub fn new(model: &Model) -> Self {
         Links {
             used: model.arms.iter().map(|_| RefCell::default()).collect(),
+            explained: RefCell::default(),
         }
+    }
+
+    /// From here on every word is explained once more.
+    pub fn begin_section(&self) {
+        self.explained.borrow_mut().clear();
+    }
+
+    /// Words without any explanation; what stands between backticks is shown as typed.
+    pub fn typed(&self, words: &str) -> Markup {
+        glossary::typed(words)
+    }
+
+    /// Words in which each term is explained where it stands first in its section.
+    pub fn explain(&self, words: &str) -> Markup {
+        glossary::explain(words, &mut self.explained.borrow_mut())
     }
 
     /// The address of a line on this page; none if the page does not show it.
@@ -52,7 +70,7 @@ impl Links {
         html! {
             @for part in &sentence.parts {
                 @match part {
-                    Part::Text(words) => (words),
+                    Part::Text(words) => (self.explain(words)),
                     Part::Code(typed) => code { (typed) },
                     Part::Event(words, seq) => (self.link(arm, words, *seq)),
                 }

@@ -4,10 +4,13 @@
 
 mod arms;
 mod checks;
+mod controls;
 mod figures;
+mod glossary;
 mod links;
 mod raw;
 mod shell;
+mod siblings;
 mod signals;
 mod summary;
 mod tail;
@@ -52,11 +55,13 @@ pub fn page(model: &Model) -> Result<String, ReportError> {
         (figures::timeline(model, &links))
         (arms::holders(model, &links))
         (checks::section(model, &links))
-        (arms::controls(model, &links))
+        (controls::section(model, &links))
         (figures::charts(model, &links))
-        (signals::section(model))
-        (tail::untested(model))
+        (signals::section(model, &links))
+        (tail::untested(model, &links))
         (tail::what_ran(model))
+        (siblings::section(model, &series))
+        (glossary::section())
     };
     let raw: Markup = raw::section(model, &links)?;
     let title = format!(

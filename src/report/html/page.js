@@ -135,4 +135,14 @@
     }),
   ).then(follow);
   window.addEventListener("hashchange", follow);
+
+  // On paper nothing can be opened: what is folded is unfolded for it, and folded again after.
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const box of folded) box.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const box of folded) box.open = false;
+  });
 })();

@@ -2,10 +2,11 @@
 //! answers that a stranger looks for.
 
 use super::links::Links;
+use super::siblings;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
 use crate::report::sentence::Sentence;
-use crate::report::story::{first_line, next, protection, what_happened};
+use crate::report::story::{controls, first_line, holding, next, protection, what_happened};
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
 
@@ -14,9 +15,10 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
     let summary = model.plan().map_or("", |plan| plan.summary.as_str());
     html! {
         header.top {
-            p.crumb { "lockdrill · drill " b { (model.result.drill) } " · run " (run_name(model)) }
-            h1 { (first_line::first_line(model, series)) }
-            @if !summary.is_empty() { p.question { "The question: " (summary) "." } }
+            p.crumb { "lockdrill · drill " b { (model.result.drill) } " · run " (run_name(model)) " · "
+                a href="#runs" { (siblings::place(series)) } " · " a href="#words" { "words used here" } }
+            h1 { (links.typed(&first_line::first_line(model, series))) }
+            @if !summary.is_empty() { p.question { "The drill: " (summary) "." } }
             div.answers {
                 p class=(format!("badge {verdict}")) { small { "verdict" } b { (verdict) } }
                 p class=(format!("badge {}", tone(model))) {
@@ -24,7 +26,7 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
                     b { (protection_word(model.result.protection)) }
                 }
                 @if let Some(main) = model.main() {
-                    p.why { (links.sentence(main, &capital(protection::why(main)))) "." }
+                    p.why { (links.sentence(main, &protection::why(main).capital())) "." }
                 }
             }
             (troubles(model))
@@ -34,8 +36,14 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
 }
 
 fn tone(model: &Model) -> &'static str {
-    use crate::verdict::Protection;
+    use crate::verdict::{Protection, Verdict};
     match model.result.protection {
+        // Green would claim more than a run that cannot tell.
+        Protection::Kept | Protection::KeptByFencing
+            if model.result.verdict == Verdict::Inconclusive =>
+        {
+            "neutral"
+        }
         Protection::Kept | Protection::KeptByFencing => "good",
         Protection::Lost => "fail",
         Protection::NotTested => "inconclusive",
@@ -63,15 +71,31 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
     html! {
         dl.glance {
             (entry("What was done, to whom, when", links, main, &what_happened::faults_done(main)))
-            (entry("Who held the lock", links, main, &[what_happened::holders(&main.scene)]))
+            (entry("Who held the lock", links, main, &[holding::holders(&main.scene)]))
             (entry("Was a stale write accepted?", links, main, &what_happened::stale_writes(main)))
             (entry("What saved the work?", links, main, &[what_happened::saved_by(main)]))
+            (without(model, links))
             dt { "Is this lock safe?" }
             dd {
                 "This report does not say that. It says what happened in this run"
                 @if let Some(rate) = first_line::rate(series) { ". " (rate) } @else { "." }
             }
-            (entry("What to do next", links, main, &[next::action(model, series)]))
+            (entry("What to do next", links, main, &next::actions(model, series)))
+        }
+    }
+}
+
+/// What the controls let through; nothing if the drill has none.
+fn without(model: &Model, links: &Links) -> Markup {
+    let told = controls::told(model);
+    html! {
+        @if !told.is_empty() {
+            dt { "And without each protection?" }
+            dd {
+                @for (control, sentence) in told {
+                    p { (links.sentence(control, &sentence.capital())) "." }
+                }
+            }
         }
     }
 }
@@ -81,22 +105,10 @@ fn entry(question: &str, links: &Links, arm: &ArmModel, answers: &[Sentence]) ->
         dt { (question) }
         dd {
             @for answer in answers {
-                p { (links.sentence(arm, &capital(answer.clone()))) "." }
+                p { (links.sentence(arm, &answer.clone().capital())) "." }
             }
         }
     }
-}
-
-/// A sentence that begins with a capital, unless it begins with a name.
-fn capital(mut sentence: Sentence) -> Sentence {
-    use crate::report::sentence::Part;
-    if let Some(Part::Text(words)) = sentence.parts.first_mut() {
-        let mut chars = words.chars();
-        if let Some(first) = chars.next() {
-            *words = first.to_uppercase().chain(chars).collect();
-        }
-    }
-    sentence
 }
 
 fn run_name(model: &Model) -> String {

@@ -1,15 +1,17 @@
 //! The end of the page: what the run did not test, and what ran.
 
+use super::links::Links;
 use crate::report::model::Model;
 use crate::report::story::{next, untested};
 use crate::report::words::millis;
 use maud::{Markup, html};
 
-pub fn untested(model: &Model) -> Markup {
+pub fn untested(model: &Model, links: &Links) -> Markup {
+    links.begin_section();
     html! {
         section id="untested" {
             h2 { "What this run did not test" }
-            ul { @for line in untested::untested(model) { li { (line) } } }
+            ul { @for line in untested::untested(model) { li { (links.explain(&line)) } } }
         }
     }
 }

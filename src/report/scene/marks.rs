@@ -1,8 +1,8 @@
-//! Single things on the picture: renewals, losses, parks, faults, server effects.
+//! Single things on the picture: renewals, losses, parks, faults.
 
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::{Cause, History, KeyEnd};
+use crate::timeline::history::History;
 use std::collections::HashMap;
 
 /// One renewal command.
@@ -62,6 +62,10 @@ pub struct FaultMark {
     pub kind: String,
     /// Whom it hit.
     pub worker: Option<String>,
+    /// What was awaited to begin it.
+    pub trigger: String,
+    /// What made the lab undo it; none if it was not undone.
+    pub cause: Option<String>,
     /// When the injecting call began, and when its effect was seen in full.
     pub began: u64,
     /// When its effect was seen in full.
@@ -72,34 +76,6 @@ pub struct FaultMark {
     pub removed: Option<u64>,
     /// Onset and heal.
     pub events: Vec<u64>,
-}
-
-/// One effect on the server's lane.
-#[derive(Debug, Clone)]
-pub struct ServerMark {
-    /// Server.
-    pub server: String,
-    /// When.
-    pub at: u64,
-    /// What.
-    pub kind: ServerKind,
-    /// Fencing token of a grant.
-    pub fencing: Option<u64>,
-    /// The line.
-    pub event: u64,
-}
-
-/// What a server's effect was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerKind {
-    /// The key was set.
-    Grant,
-    /// Its deadline moved.
-    Extended,
-    /// It was deleted.
-    Deleted,
-    /// Everything was.
-    Flushed,
 }
 
 /// Every renewal command, with the time that was left when it was sent.
@@ -193,52 +169,14 @@ pub fn faults(history: &History) -> Vec<FaultMark> {
                 worker: window
                     .worker
                     .map(|worker| history.worker_name(worker).to_owned()),
+                trigger: onset.trigger.clone(),
+                cause: heal.map(|heal| heal.cause.clone()),
                 began: onset.began,
                 effective: onset.effective,
                 healed: heal.map(|heal| heal.began),
                 removed: heal.and_then(|heal| heal.removed),
                 events,
             });
-        }
-    }
-    marks
-}
-
-/// What the server did to lock keys: grants, moved deadlines, keys that ended.
-pub fn server(history: &History) -> Vec<ServerMark> {
-    let mut marks = Vec::new();
-    for grant in &history.grants {
-        let mut mark = |at, kind, fencing, event| {
-            marks.push(ServerMark {
-                server: grant.server.clone(),
-                at,
-                kind,
-                fencing,
-                event,
-            });
-        };
-        let token = grant.fencing.map(|token| token.0);
-        mark(grant.granted.middle(), ServerKind::Grant, token, grant.seq);
-        for extension in &grant.extensions {
-            mark(
-                extension.at.middle(),
-                ServerKind::Extended,
-                None,
-                extension.seq,
-            );
-        }
-        match &grant.end {
-            KeyEnd::Open => {}
-            KeyEnd::Released { seq, at, .. } => {
-                mark(at.middle(), ServerKind::Deleted, None, *seq);
-            }
-            KeyEnd::Expired { seq, seen, .. } => mark(*seen, ServerKind::Deleted, None, *seq),
-            KeyEnd::Taken { seq, at, cause, .. } => match cause {
-                Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
-                // The new grant on the same line shows it.
-                Cause::Overwrite(_) => {}
-                _gone => mark(at.latest, ServerKind::Deleted, None, *seq),
-            },
         }
     }
     marks

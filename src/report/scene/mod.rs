@@ -4,18 +4,20 @@
 //! A scene is for looking at. It never judges, and no check reads it.
 
 pub mod marks;
+pub mod server;
 pub mod tenure;
+pub mod waits;
 pub mod writes;
 
 use crate::ids::GrantId;
 use crate::timeline::history::History;
-use marks::{FaultMark, LossMark, Park, Renewal, ServerMark};
+use marks::{FaultMark, LossMark, Park, Renewal};
+use server::ServerMark;
 use std::collections::HashMap;
 use tenure::{Belief, Tenure};
 use writes::WriteMark;
 
-/// One arm, ready to be drawn. All times are lab time in
-/// nanoseconds.
+/// One arm, ready to be drawn. All times are lab time in nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// First instant worth showing.
@@ -48,6 +50,12 @@ pub struct Scene {
     pub stalls: Vec<(u64, u64)>,
     /// How long each successful acquire or enter took.
     pub waits: Vec<u64>,
+    /// Attempts to take the lock that found it busy: worker and time of the attempt.
+    pub busy: Vec<(String, u64)>,
+    /// When a worker was stopped and could not run: worker, from, to.
+    pub stopped: Vec<(String, u64, u64)>,
+    /// When the record ends.
+    pub ends: u64,
     /// Times closer than this prove nothing about order.
     pub epsilon: u64,
 }
@@ -73,13 +81,16 @@ impl Scene {
             parks: marks::parks(history),
             faults: marks::faults(history),
             not_injected: not_injected(history),
-            server: marks::server(history),
+            server: server::server(history),
             stalls: history
                 .stalls
                 .iter()
                 .map(|stall| (stall.span.from, stall.span.to))
                 .collect(),
-            waits: waits(history),
+            waits: waits::waits(history),
+            busy: waits::busy(history),
+            stopped: waits::stopped(history),
+            ends: history.last_at,
             tenures,
             epsilon: history.epsilon_ns,
         }
@@ -138,24 +149,6 @@ fn not_injected(history: &History) -> Vec<(String, u64, String)> {
         .filter_map(|window| {
             let (seq, why) = window.not_injected.clone()?;
             Some((window.fault.clone(), seq, why))
-        })
-        .collect()
-}
-
-fn waits(history: &History) -> Vec<u64> {
-    let granted = history
-        .operations
-        .iter()
-        .filter(|operation| tenure::granted(operation).is_some());
-    granted
-        .filter_map(|operation| {
-            Some(
-                operation
-                    .returned
-                    .as_ref()?
-                    .at
-                    .saturating_sub(operation.invoked),
-            )
         })
         .collect()
 }

@@ -17,6 +17,15 @@ pub enum Fate {
     Unknown,
 }
 
+/// What is wrong with a write that the store accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harm {
+    /// Its fencing token is older than one that the store knew.
+    Stale,
+    /// Legal by the order of the fencing tokens, but its writer's entitlement had ended.
+    Late,
+}
+
 /// One write or seal.
 #[derive(Debug, Clone)]
 pub struct WriteMark {
@@ -32,10 +41,14 @@ pub struct WriteMark {
     pub applied: Option<u64>,
     /// Fencing token that it presented.
     pub fencing: Option<u64>,
-    /// Highest fencing token that the store knew.
+    /// Highest fencing token that the store knew, or had accepted before.
     pub highest: Option<u64>,
     /// Grant that it claims.
     pub grant: Option<GrantId>,
+    /// The write that the writer had read before.
+    pub based_on: Option<String>,
+    /// The accepted write that this one replaced without having read it: that update is lost.
+    pub overwrites: Option<String>,
     /// What became of it.
     pub fate: Fate,
     /// Index of the tenure of its grant, if there is one.
@@ -64,6 +77,17 @@ impl WriteMark {
     pub fn is_stale(&self) -> bool {
         self.late.is_some() || self.is_older()
     }
+
+    /// What is wrong with it although the store accepted it; none of a seal, which changes no data.
+    pub fn harm(&self) -> Option<Harm> {
+        if self.seal || self.fate != Fate::Accepted {
+            None
+        } else if self.is_older() {
+            Some(Harm::Stale)
+        } else {
+            self.late.map(|_| Harm::Late)
+        }
+    }
 }
 
 /// Every write and seal: those that workers asked for, joined with the store's log.
@@ -74,6 +98,9 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         .filter_map(|(index, tenure)| Some((tenure.grant.as_ref()?, index)))
         .collect();
     let mut marks: Vec<WriteMark> = Vec::new();
+    // The last accepted write of each resource, in the store's order.
+    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut highest: HashMap<&str, u64> = HashMap::new();
     let mut by_operation: HashMap<usize, usize> = HashMap::new();
     for (index, operation) in history.operations.iter().enumerate() {
         if let Some(mark) = asked(history, operation) {
@@ -94,14 +121,27 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         mark.applied = Some(attempt.applied);
         mark.grant = attempt.grant.clone().or(mark.grant.take());
         mark.fencing = attempt.fencing.map(|token| token.0).or(mark.fencing);
-        mark.highest = attempt.highest.map(|token| token.0);
+        // A store that compares apart from writing may not have seen what it had accepted.
+        let accepted = highest.get(&*attempt.resource).copied();
+        mark.highest = attempt.highest.map(|token| token.0).max(accepted);
         mark.fate = if attempt.accepted {
             Fate::Accepted
         } else {
             Fate::Rejected
         };
+        mark.based_on.clone_from(&attempt.based_on);
         mark.events.push(attempt.seq);
         mark.event = attempt.seq;
+        if let (true, Some(token)) = (attempt.accepted, attempt.fencing) {
+            let known = highest.entry(&attempt.resource).or_default();
+            *known = token.0.max(*known);
+        }
+        if attempt.accepted && attempt.kind == AttemptKind::Write {
+            let before = last.insert(&attempt.resource, &attempt.write);
+            mark.overwrites = before
+                .filter(|before| attempt.based_on.as_deref() != Some(*before))
+                .map(str::to_owned);
+        }
     }
     for mark in &mut marks {
         mark.tenure = mark
@@ -145,6 +185,8 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         fencing: fencing.map(|token| token.0),
         highest: None,
         grant,
+        based_on: None,
+        overwrites: None,
         fate,
         tenure: None,
         late: None,
@@ -164,6 +206,8 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         fencing: None,
         highest: None,
         grant: None,
+        based_on: None,
+        overwrites: None,
         fate: Fate::Unknown,
         tenure: None,
         late: None,

@@ -1,8 +1,14 @@
 //! What a report says in sentences. Each rests on events of the record or on the result; none
 //! says more than the contract of what a report may say allows.
 
+pub mod consequence;
+pub mod controls;
+mod drills;
 pub mod first_line;
+pub mod holding;
+pub mod moment;
 pub mod next;
+pub mod notes;
 pub mod protection;
 pub mod untested;
 pub mod what_happened;

@@ -1,27 +1,28 @@
-//! What to do next: one concrete action, by verdict.
+//! What to do next: concrete actions, by verdict; the first is the one to take.
 
-use super::{bare, finding, listed, violated};
+use super::{bare, drills, finding, listed, violated};
 use crate::checks::Outcome;
 use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
 use crate::report::sentence::Sentence;
+use crate::report::words::verdict_word;
 use crate::store::Fence;
 use crate::verdict::Verdict;
 
 /// So many runs of one schedule, all passed, bound its failure rate below about seven per cent.
 const ENOUGH: usize = 50;
 
-/// The action.
-pub fn action(model: &Model, series: &Series) -> Sentence {
+/// The actions.
+pub fn actions(model: &Model, series: &Series) -> Vec<Sentence> {
     let Some(main) = model.main() else {
-        return Sentence::of("Run it again: ").code(command(model));
+        return vec![Sentence::of("Run it again: ").code(command(model))];
     };
     match model.result.verdict {
         Verdict::Pass => pass(model, series),
-        Verdict::Limit => limit(model),
-        Verdict::Fail => again(fail(main), model),
-        Verdict::Inconclusive => again(inconclusive(model, main), model),
+        Verdict::Limit => vec![limit(model)],
+        Verdict::Fail => vec![again(fail(main), model)],
+        Verdict::Inconclusive => vec![again(inconclusive(model, main), model)],
     }
 }
 
@@ -40,20 +41,47 @@ fn again(advice: Sentence, model: &Model) -> Sentence {
     advice.text(". Then run it again: ").code(command(model))
 }
 
-fn pass(model: &Model, series: &Series) -> Sentence {
+fn pass(model: &Model, series: &Series) -> Vec<Sentence> {
+    let mut all: Vec<Sentence> = drills::others(model).into_iter().map(other).collect();
     if series.told() < ENOUGH {
-        return Sentence::of(
-            "Narrow the bound, because one run says little about how often this schedule fails: ",
-        )
-        .code(format!(
-            "lockdrill run {} --repeat {ENOUGH}",
-            model.result.drill
-        ));
+        let narrow = Sentence::of("Run ")
+            .code(format!(
+                "lockdrill run {} --repeat {ENOUGH}",
+                model.result.drill
+            ))
+            .text(", because ")
+            .text(match series.told() {
+                1 => "one run says little".to_owned(),
+                n => format!("{n} runs say little"),
+            })
+            .text(" about how often this schedule fails");
+        all.push(narrow);
     }
-    Sentence::of(
-        "Run the other drills against the same lock, because this one has said what it can: ",
-    )
-    .code("lockdrill run --all")
+    if all.is_empty() {
+        let rest = Sentence::of("Run ").code("lockdrill run --all").text(
+            " after each change of the lock or of its settings, because this drill has said what it can",
+        );
+        all.push(rest);
+    }
+    all
+}
+
+fn other(drill: drills::Other) -> Sentence {
+    let asks = format!(
+        ", which tries what this drill did not: {}",
+        bare(&drill.question)
+    );
+    match drill.newest {
+        None => Sentence::of("Run ")
+            .code(format!("lockdrill run {}", drill.name))
+            .text(asks),
+        Some(verdict) => Sentence::of("Read the newest report of drill ")
+            .code(&drill.name)
+            .text(format!(
+                " beside this one (verdict: {}){asks}",
+                verdict_word(verdict)
+            )),
+    }
 }
 
 fn limit(model: &Model) -> Sentence {

@@ -23,9 +23,13 @@ pub fn why(arm: &ArmModel) -> Sentence {
     }
     match arm.result.protection {
         Protection::Kept => kept(scene),
-        Protection::NotTested => {
-            Sentence::of("no write reached the store, so nothing was put to the test")
-        }
+        Protection::NotTested => match reached(scene).count() {
+            0 => Sentence::of("no write reached the store, so nothing was put to the test"),
+            n => Sentence::of(format!(
+                "{} reached the store, but this run does not show that anything endangered the work",
+                count(n, "write")
+            )),
+        },
         Protection::KeptByFencing => {
             Sentence::of("a stale write reached the store and was refused")
         }
@@ -60,6 +64,14 @@ pub fn reached(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
         .writes
         .iter()
         .filter(|write| write.applied.is_some() && !write.seal)
+}
+
+/// How many seals reached the store.
+pub fn seals(scene: &Scene) -> usize {
+    let reached = scene.writes.iter();
+    reached
+        .filter(|write| write.seal && write.applied.is_some())
+        .count()
 }
 
 /// Stale writes that reached the store.

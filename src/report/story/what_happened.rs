@@ -1,7 +1,9 @@
 //! The answers that a stranger looks for first: what was done to whom and when, whether a stale
 //! write was accepted, what saved the work.
 
-use super::protection::{most_telling, reached, stale, told};
+use super::protection::{most_telling, reached, seals, stale, told};
+use super::{consequence, finding};
+use crate::checks::{EVIDENCE, Outcome};
 use crate::faults;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -41,19 +43,50 @@ fn fault(mark: &FaultMark) -> Sentence {
         .as_ref()
         .map_or_else(String::new, |worker| format!(" of {worker}"));
     let sentence = Sentence::default()
-        .event(format!("{}: {}{whom}", mark.name, mark.kind), onset)
-        .text(format!(" from {} ", at(mark.effective)));
+        .event(format!("{}{whom}", mark.kind), onset)
+        .text(format!(
+            " (fault {}) from {} ",
+            mark.name,
+            at(mark.effective)
+        ));
     let end = mark.healed.or(mark.removed);
     let sentence = match (end, mark.events.get(1)) {
-        (Some(end), Some(heal)) => sentence
-            .text("to ")
-            .event(at(end), *heal)
-            .text(format!(", {}", span(end.saturating_sub(mark.effective)))),
+        (Some(end), Some(heal)) => sentence.text("to ").event(at(end), *heal).text(format!(
+            ", for {}",
+            span(end.saturating_sub(mark.effective))
+        )),
         _ => sentence.text("on; its end is not on the record"),
     };
-    match faults::find(&mark.kind) {
+    let sentence = match faults::find(&mark.kind) {
         Some(kind) => sentence.text(format!(" ({})", kind.summary)),
         None => sentence,
+    };
+    triggers(sentence, mark)
+}
+
+/// What made it begin and end.
+fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
+    let sentence = sentence
+        .text("; it began at ")
+        .code(&mark.trigger)
+        .text(place(&mark.trigger));
+    match &mark.cause {
+        Some(cause) if cause.contains(' ') => sentence.text(format!(" and ended ({cause})")),
+        Some(cause) => sentence.text(" and ended after ").code(cause),
+        None => sentence,
+    }
+}
+
+/// What the name of a point means.
+fn place(point: &str) -> String {
+    let told = |meaning: &str| format!(" ({meaning})");
+    match point.rsplit_once('.') {
+        Some((write, "armed")) => told(&format!(
+            "the last moment before {write} left for the store"
+        )),
+        Some((step, "before")) => told(&format!("just before the step {step}")),
+        Some((step, "after")) => told(&format!("just after the step {step}")),
+        _ => String::new(),
     }
 }
 
@@ -63,8 +96,8 @@ pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
     let all: Vec<_> = stale(scene).collect();
     let Some(shown) = most_telling(scene) else {
         return vec![Sentence::of(format!(
-            "none was tried: {} reached the store, each in order and within its lease",
-            count(reached(scene).count(), "write")
+            "none was tried: {}, each in order and within its lease",
+            counted(scene)
         ))];
     };
     let accepted = all
@@ -73,19 +106,33 @@ pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
         .filter(|write| write.fate == Fate::Accepted);
     let (older, late): (Vec<&WriteMark>, Vec<&WriteMark>) =
         accepted.partition(|write| write.is_older());
-    let tried = count(all.len(), "stale write");
+    let tried = format!("{} tried", count(all.len(), "stale or late write"));
     let head = match (older.len(), late.len()) {
-        (0, 0) => format!("no: {tried} tried, none accepted"),
+        (0, 0) => format!("no: {tried}, none accepted"),
         (0, n) => format!(
             "by the order of the fencing tokens no; but {} accepted after its writer's lease had ended",
             were(n)
         ),
-        (n, 0) => format!("yes: {tried} tried, {n} accepted"),
+        (n, 0) => format!("yes: {tried}, {n} accepted although stale"),
         (n, m) => format!(
-            "yes: {tried} tried, {n} accepted out of order and {m} more after their writer's lease had ended"
+            "yes: {tried}, {n} accepted although stale and {m} more after their writer's lease had ended"
         ),
     };
-    vec![Sentence::of(head), told(scene, shown)]
+    let head = format!("{head}; {} in all", counted(scene));
+    let mut sentences = vec![Sentence::of(head), told(scene, shown)];
+    sentences.extend(consequence::of(scene, shown));
+    sentences
+}
+
+/// How many writes reached the store; seals change no data and are counted apart.
+fn counted(scene: &Scene) -> String {
+    let seals = seals(scene);
+    let writes = count(reached(scene).count(), "write");
+    if seals == 0 {
+        format!("{writes} reached the store")
+    } else {
+        format!("{writes} (and {}) reached the store", count(seals, "seal"))
+    }
 }
 
 fn were(n: usize) -> String {
@@ -94,6 +141,11 @@ fn were(n: usize) -> String {
         count(n, "write"),
         if n == 1 { "was" } else { "were" }
     )
+}
+
+/// All that the drill needs is shown to have happened.
+fn is_shown(arm: &ArmModel) -> bool {
+    finding(arm, EVIDENCE).is_none_or(|finding| finding.outcome == Outcome::Holds)
 }
 
 /// Which protection saved the work, or that none did.
@@ -108,6 +160,9 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
         Protection::KeptByFencing => Sentence::of(format!(
             "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
         )),
+        Protection::Kept if !is_shown(arm) => Sentence::of(
+            "nothing had to be saved: nobody wrote without being entitled, and what should have endangered the work is not shown to have happened",
+        ),
         Protection::Kept => Sentence::of(
             "the lock: nobody wrote without being entitled, and the fence had nothing to refuse",
         ),
@@ -119,34 +174,5 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
             Some(Fence::Atomic) | None => "none: the damage got past the fence",
         }),
         Protection::NotTested => Sentence::of("none was put to the test"),
-    }
-}
-
-/// Who held the lock, told as one line: `a 0.43–2.44 s, b 2.44–3.52 s`.
-pub fn holders(scene: &Scene) -> Sentence {
-    const MAX: usize = 6;
-    let mut sentence = Sentence::default();
-    for (index, tenure) in scene.tenures.iter().take(MAX).enumerate() {
-        let overlaps = index > 0
-            && scene.tenures[..index]
-                .iter()
-                .any(|before| before.until > tenure.from.saturating_add(2 * scene.epsilon));
-        let glue = match (index, overlaps) {
-            (0, _) => "",
-            (_, true) => ", and at the same time ",
-            (_, false) => ", then ",
-        };
-        sentence = sentence
-            .text(glue)
-            .event(
-                tenure.worker.clone().unwrap_or("somebody".to_owned()),
-                tenure.granted_by,
-            )
-            .text(format!(" from {} to {}", at(tenure.from), at(tenure.until)));
-    }
-    match scene.tenures.len() {
-        0 => Sentence::of("nobody, as far as the record shows"),
-        n if n > MAX => sentence.text(format!(" and {} more", count(n - MAX, "grant"))),
-        _ => sentence,
     }
 }

@@ -5,12 +5,15 @@ use super::Ending;
 use super::edges;
 use super::incoming::Incoming;
 use super::players::Standing;
-use super::scene::Scene;
+use super::scene::{STORE, Scene};
+use super::servers;
 use super::waits;
 use crate::env::error::EnvError;
 use crate::env::guard::{Change as Child, ChildEvent};
 use crate::env::redis::observe::Observed;
+use crate::run::run_dir;
 use crate::timeline::event::{By, ChildChange, Event};
+use nix::sys::signal::Signal;
 
 /// The mark behind the last effect that counts.
 pub const END_MARK: &str = "end";
@@ -107,11 +110,11 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
     let mut servers = scene.servers.iter();
     if let Some((name, _)) = servers.find(|(_, server)| server.pid == event.pid) {
         let name = name.clone();
-        return server(scene, name, event);
+        return server(scene, &name, event);
     }
     if let Some(server_of_edges) = scene.edge_server.as_ref().filter(|is| is.pid == event.pid) {
         let name = server_of_edges.name.to_owned();
-        return server(scene, name, event);
+        return server(scene, &name, event);
     }
     let Some((name, worker)) = scene
         .workers
@@ -147,13 +150,13 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
 
 /// A server that ends although nobody here ended it is not the lock's doing, and the drill shows
 /// nothing any more.
-fn server(scene: &mut Scene, name: String, event: &ChildEvent) -> Result<(), DirectorError> {
+fn server(scene: &mut Scene, name: &str, event: &ChildEvent) -> Result<(), DirectorError> {
     let (code, signal) = match event.what {
         Child::Exited(code) => (Some(code), None),
         Child::Killed(signal) => (None, Some(signal)),
         Child::Stopped | Child::Continued => return Ok(()),
     };
-    let before = match (scene.servers.get_mut(&name), &mut scene.edge_server) {
+    let before = match (scene.servers.get_mut(name), &mut scene.edge_server) {
         (Some(server), _) => Some(std::mem::replace(&mut server.standing, Standing::Gone)),
         (None, Some(server)) => Some(std::mem::replace(&mut server.standing, Standing::Gone)),
         (None, None) => None,
@@ -163,22 +166,29 @@ fn server(scene: &mut Scene, name: String, event: &ChildEvent) -> Result<(), Dir
         at,
         By::Lab,
         Event::ServerExited {
-            server: name.clone(),
+            server: name.to_owned(),
             pid: event.pid,
             code,
             signal,
         },
     )?;
-    if before == Some(Standing::Ending) {
+    if before == Some(Standing::Ending) || scene.marks.contains(END_MARK) {
         return Ok(());
     }
-    let how = match (code, signal) {
-        (Some(code), _) => format!("ended with code {code}"),
-        (None, signal) => format!("was killed by signal {}", signal.unwrap_or(0)),
+    let how = match signal.map(Signal::try_from) {
+        Some(Ok(signal)) => format!("was killed by {signal}"),
+        Some(Err(_)) => "was killed by a signal".to_owned(),
+        None => format!("exited with code {}", code.unwrap_or(0)),
     };
+    let role = if name == STORE { "store" } else { "lock" };
+    let log = servers::log_of(&scene.spec.arm_dir.join(run_dir::LOGS), name);
     Err(DirectorError::Env(EnvError::new(
-        format!("server {name} {how}, and no fault of this drill did it"),
-        "see its log in the run directory, and what else runs on this machine",
+        format!(
+            "the {role} server (redis-server, process {}) {how} in the middle of the drill, and \
+             no fault of the drill did it",
+            event.pid
+        ),
+        format!("see {}; what was recorded so far is kept", log.display()),
     )))
 }
 

@@ -116,9 +116,14 @@ pub fn main(spec: &Path) -> Exit {
 }
 
 fn read(path: &Path) -> Result<(ArmSpec, Plan), DirectorError> {
+    // Both were written a moment ago; what cannot be read now was taken away.
     let load = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|error| DirectorError::Bug(format!("{}: {error}", path.display())))
+        std::fs::read_to_string(path).map_err(|error| {
+            DirectorError::Env(EnvError::new(
+                format!("cannot read {}: {error}", path.display()),
+                "leave the run directory alone while the drill runs",
+            ))
+        })
     };
     let broken = |error: serde_json::Error| DirectorError::Bug(error.to_string());
     let spec: ArmSpec = serde_json::from_str(&load(path)?).map_err(broken)?;
@@ -130,7 +135,10 @@ fn read(path: &Path) -> Result<(ArmSpec, Plan), DirectorError> {
 /// its last line.
 async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
     let mut scene = Scene::open(spec, plan)?;
-    let outcome = play(&mut scene).await;
+    let outcome = match play(&mut scene).await {
+        Err(error) => Err(until::explained(&mut scene, error).await),
+        ended => ended,
+    };
     let reason = match &outcome {
         Ok(ending) => ending.reason().to_owned(),
         Err(error) => {

@@ -234,8 +234,9 @@ async fn ready(
     }
 }
 
-fn log_of(logs: &Path, role: &str) -> PathBuf {
-    logs.join(format!("{role}.log"))
+/// Where the server of this name logs.
+pub fn log_of(logs: &Path, name: &str) -> PathBuf {
+    logs.join(format!("{name}.log"))
 }
 
 fn died(scene: &Scene, role: &str) -> DirectorError {

@@ -100,6 +100,21 @@ async fn until(
     Ok(())
 }
 
+/// The cause of an error, if it shows itself within half a second: a question that a server did not
+/// answer is often followed by the kernel's word that the server is gone.
+pub async fn explained(scene: &mut Scene, error: DirectorError) -> DirectorError {
+    if !matches!(error, DirectorError::Env(_)) {
+        return error;
+    }
+    let deadline = Instant::now() + Duration::from_millis(500);
+    while let Ok(Some(incoming)) = tokio::time::timeout_at(deadline, scene.inbox.recv()).await {
+        if let Err(cause) = take(scene, incoming) {
+            return cause;
+        }
+    }
+    error
+}
+
 /// Reads the server's clock `count` times.
 ///
 /// A server that cannot answer is not asked.

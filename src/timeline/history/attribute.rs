@@ -7,10 +7,11 @@
 
 use super::grant::Author;
 use super::operation::{Operation, Told};
+use super::several::Several;
 use super::time::Bounds;
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::{Answer, Call};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Operations of one kind that one worker can have under way at once, at most.
 const STEPS_BACK: usize = 8;
@@ -18,42 +19,68 @@ const STEPS_BACK: usize = 8;
 /// Lock commands by what an effect must be matched with.
 pub(super) struct Index<'a> {
     operations: &'a [Operation],
-    attempts: HashMap<&'a OwnerDigest, Vec<usize>>,
+    attempts: HashMap<&'a OwnerDigest, Several>,
     /// Per worker, by invoke.
     renewals: Vec<Flights>,
     releases: Vec<Flights>,
-    releases_of: HashMap<&'a GrantId, Vec<usize>>,
+    releases_of: HashMap<&'a GrantId, Several>,
 }
 
 /// One worker's operations of one kind, by invoke.
 #[derive(Debug, Clone, Default)]
 struct Flights {
-    all: Vec<usize>,
+    all: Vec<Flight>,
     /// Those whose outcome was left open: they may take effect much later.
-    open: Vec<usize>,
+    open: Vec<Flight>,
+}
+
+/// What is asked of an operation most often, side by side.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    invoked: u64,
+    ended: u64,
+    operation: usize,
 }
 
 impl<'a> Index<'a> {
     pub(super) fn new(operations: &'a [Operation], workers: usize) -> Self {
         let mut index = Index {
             operations,
-            attempts: HashMap::new(),
+            attempts: HashMap::default(),
             renewals: vec![Flights::default(); workers],
             releases: vec![Flights::default(); workers],
-            releases_of: HashMap::new(),
+            releases_of: HashMap::default(),
         };
-        let mut order: Vec<usize> = (0..operations.len()).collect();
-        order.sort_by_key(|i| operations[*i].invoked);
-        for i in order {
+        // What never leaves the worker can have caused nothing.
+        let on_the_wire = |operation: &Operation| {
+            matches!(
+                operation.call,
+                Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
+            )
+        };
+        let commands = operations.iter().enumerate();
+        let mut order: Vec<(u64, usize)> = commands
+            .filter(|(_, operation)| on_the_wire(operation))
+            .map(|(i, operation)| (operation.invoked, i))
+            .collect();
+        order.sort_unstable();
+        index.attempts.reserve(order.len() / 2);
+        for (_, i) in order {
             let operation = &operations[i];
             let flights = match &operation.call {
                 Call::Attempt { owner, .. } => {
-                    index.attempts.entry(owner).or_default().push(i);
+                    let known = index.attempts.entry(owner);
+                    known
+                        .and_modify(|all| all.add(i))
+                        .or_insert(Several::One(i));
                     continue;
                 }
                 Call::Renew { .. } => &mut index.renewals[operation.worker],
                 Call::Release { grant } => {
-                    index.releases_of.entry(grant).or_default().push(i);
+                    let known = index.releases_of.entry(grant);
+                    known
+                        .and_modify(|all| all.add(i))
+                        .or_insert(Several::One(i));
                     &mut index.releases[operation.worker]
                 }
                 Call::Acquire
@@ -64,9 +91,14 @@ impl<'a> Index<'a> {
                 | Call::Read
                 | Call::Hold => continue,
             };
-            flights.all.push(i);
+            let flight = Flight {
+                invoked: operation.invoked,
+                ended: operation.ended(),
+                operation: i,
+            };
+            flights.all.push(flight);
             if operation.told() == Told::Open {
-                flights.open.push(i);
+                flights.open.push(flight);
             }
         }
         index
@@ -79,7 +111,7 @@ impl<'a> Index<'a> {
         fencing: Option<FencingToken>,
         granted: Bounds,
     ) -> Option<usize> {
-        let attempts = self.attempts.get(owner)?;
+        let attempts = self.attempts.get(owner)?.all();
         let upto = attempts.partition_point(|i| self.operations[*i].invoked <= granted.latest);
         let recent = || attempts[..upto].iter().rev().take(256);
         recent()
@@ -95,8 +127,8 @@ impl<'a> Index<'a> {
     pub(super) fn own_releases(&self, grant: Option<&GrantId>) -> impl Iterator<Item = usize> {
         grant
             .and_then(|grant| self.releases_of.get(grant))
-            .into_iter()
-            .flatten()
+            .map_or(&[][..], Several::all)
+            .iter()
             .copied()
             .filter(|i| self.operations[*i].told() != Told::NotDone)
     }
@@ -108,8 +140,7 @@ impl<'a> Index<'a> {
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Author {
-        let (own, foreign): (Vec<usize>, Vec<usize>) = self
-            .under_way(&self.renewals, at)
+        let (own, foreign): (Vec<usize>, Vec<usize>) = under_way(&self.renewals, at)
             .into_iter()
             .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
         let fresh = |set: &[usize], told: Told| -> Vec<usize> {
@@ -138,7 +169,7 @@ impl<'a> Index<'a> {
         at: Bounds,
         explained: &dyn Fn(usize) -> bool,
     ) -> Vec<usize> {
-        let mut suspects = self.under_way(&self.releases, at);
+        let mut suspects = under_way(&self.releases, at);
         suspects.retain(|i| {
             !explained(*i) && (holder.is_none() || grant_of(&self.operations[*i]) != holder)
         });
@@ -154,26 +185,27 @@ impl<'a> Index<'a> {
         }
         Vec::new()
     }
+}
 
-    fn under_way(&self, flights: &[Flights], at: Bounds) -> Vec<usize> {
-        let mut found = Vec::new();
-        let invoked = |i: &usize| self.operations[*i].invoked <= at.latest;
-        for worker in flights {
-            let all = &worker.all[..worker.all.partition_point(invoked)];
-            let near = all.iter().rev().take(STEPS_BACK);
-            let near = near.filter(|i| self.operations[**i].ended() >= at.earliest);
-            let start = found.len();
-            found.extend(near.copied());
-            let open = &worker.open[..worker.open.partition_point(invoked)];
-            if let Some(last) = open.last()
-                && !found[start..].contains(last)
-            {
-                found.push(*last);
-            }
+/// Operations that may have taken effect at a time known within bounds.
+fn under_way(flights: &[Flights], at: Bounds) -> Vec<usize> {
+    let mut found = Vec::new();
+    let invoked = |flight: &Flight| flight.invoked <= at.latest;
+    for worker in flights {
+        let all = &worker.all[..worker.all.partition_point(invoked)];
+        let near = all.iter().rev().take(STEPS_BACK);
+        let near = near.filter(|flight| flight.ended >= at.earliest);
+        let start = found.len();
+        found.extend(near.map(|flight| flight.operation));
+        let open = &worker.open[..worker.open.partition_point(invoked)];
+        if let Some(last) = open.last()
+            && !found[start..].contains(&last.operation)
+        {
+            found.push(last.operation);
         }
-        found.sort_unstable();
-        found
     }
+    found.sort_unstable();
+    found
 }
 
 /// The grant that an operation names.

@@ -8,7 +8,8 @@ use super::sequence::Sequence;
 use super::time::{Bounds, NEVER, Span, joined};
 use super::{Defect, History, effects};
 use crate::timeline::event::{Call, ChildChange};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// An observer's line that it had lost its place.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ pub(super) struct GapLine {
 /// Runs the second pass.
 pub(super) fn finish(
     mut history: History,
-    effects: Vec<RawEffect>,
+    effects: BTreeMap<String, Vec<RawEffect>>,
     samples: BTreeMap<String, Vec<Sample>>,
     gaps: Vec<GapLine>,
 ) -> History {
@@ -45,17 +46,21 @@ pub(super) fn finish(
 }
 
 /// A gap reaches from the last thing that the observer read to when it was in sync again.
-fn place_gaps(history: &mut History, effects: &[RawEffect], gaps: Vec<GapLine>) {
+fn place_gaps(
+    history: &mut History,
+    effects: &BTreeMap<String, Vec<RawEffect>>,
+    gaps: Vec<GapLine>,
+) {
+    if gaps.is_empty() {
+        return;
+    }
+    let read = latest_read(history, effects);
     for gap in gaps {
+        let before = read.get(&gap.server).map_or(&[][..], Vec::as_slice);
+        let upto = before.partition_point(|(seq, _)| *seq < gap.seq);
+        let from = upto.checked_sub(1).map_or(0, |last| before[last].1);
         let observer = history.observers.entry(gap.server.clone()).or_default();
-        let synced = &observer.synced;
-        let read = effects
-            .iter()
-            .filter(|effect| effect.server == gap.server && effect.seq < gap.seq)
-            .map(|effect| effect.at);
-        let before = synced.iter().filter(|(seq, _)| *seq < gap.seq);
-        let from = read.chain(before.map(|(_, at)| *at)).max().unwrap_or(0);
-        let again = synced.iter().filter(|(seq, _)| *seq > gap.seq);
+        let again = observer.synced.iter().filter(|(seq, _)| *seq > gap.seq);
         let to = again.map(|(_, at)| *at).min().unwrap_or(NEVER);
         observer.gaps.push(Gap {
             seq: gap.seq,
@@ -63,6 +68,31 @@ fn place_gaps(history: &mut History, effects: &[RawEffect], gaps: Vec<GapLine>) 
             why: gap.why,
         });
     }
+}
+
+/// Of each observer: the `seq` of every line that shows what it had read, with the latest lab
+/// time of any up to there, ns.
+fn latest_read(
+    history: &History,
+    effects: &BTreeMap<String, Vec<RawEffect>>,
+) -> HashMap<String, Vec<(u64, u64)>> {
+    let observers = history.observers.iter();
+    let mut read: HashMap<String, Vec<(u64, u64)>> = observers
+        .map(|(server, observer)| (server.clone(), observer.synced.clone()))
+        .collect();
+    for (server, effects) in effects {
+        let lines = read.entry(server.clone()).or_default();
+        lines.extend(effects.iter().map(|effect| (effect.seq, effect.at)));
+    }
+    for lines in read.values_mut() {
+        lines.sort_unstable();
+        let mut latest = 0;
+        for (_, at) in lines {
+            latest = latest.max(*at);
+            *at = latest;
+        }
+    }
+    read
 }
 
 /// Puts the store's log into the store's order and finds who made each attempt.
@@ -77,7 +107,7 @@ fn order_store(history: &mut History) {
     history.defects.extend(order.defects());
     let names = history.workers.iter().enumerate();
     let names: HashMap<&str, usize> = names.map(|(i, worker)| (&*worker.name, i)).collect();
-    let mut by_write: HashMap<&str, usize> = HashMap::new();
+    let mut by_write: HashMap<&str, usize> = HashMap::default();
     for (index, operation) in history.operations.iter().enumerate() {
         if let Call::Write { write, .. } = &operation.call {
             by_write.insert(write, index);

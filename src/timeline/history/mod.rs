@@ -9,7 +9,8 @@
 use crate::ids::GrantId;
 use crate::plan::{Class, Plan};
 use crate::timeline::event::Line;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 pub mod actors;
 mod attribute;
@@ -21,6 +22,7 @@ pub mod grant;
 pub mod operation;
 pub mod seen;
 mod sequence;
+mod several;
 pub mod time;
 
 pub use actors::{
@@ -176,7 +178,7 @@ fn blank(plan: &Plan) -> History {
         servers: BTreeMap::new(),
         operations: Vec::new(),
         grants: Vec::new(),
-        grant_by_id: HashMap::new(),
+        grant_by_id: HashMap::default(),
         store: Vec::new(),
         faults: faults.collect(),
         losses: Vec::new(),

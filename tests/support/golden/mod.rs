@@ -123,7 +123,7 @@ fn inconclusive() -> Golden {
     let why = "the fault nap was not injected: two workers held an unexpired grant by the server's truth, so `holder` names nobody";
     let mut main_arm = arm(
         Verdict::Inconclusive,
-        Protection::NotTested,
+        Protection::Kept,
         findings::unproven(&places),
     );
     main_arm.why = why.into();

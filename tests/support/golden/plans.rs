@@ -30,6 +30,7 @@ pub fn pause() -> Plan {
             once: false,
             resource: "orders".into(),
         },
+        network: lockdrill::plan::NetworkPlan::default(),
         workers: vec![worker_a(), worker_b()],
         faults: vec![FaultPlan {
             name: "nap".into(),

@@ -50,6 +50,7 @@ impl Canvas<'_> {
             .mark(Form::Fill(area, ink), bar_note(tenure), tenure.granted_by);
         if let Some((gone, event)) = tenure.key_taken.filter(|(gone, _)| self.shows(*gone)) {
             let x = self.axis.x(gone);
+            self.shelf.take(tick(x, area.y));
             let form = Form::Path(
                 vec![(x, area.y - 3.0), (x, area.y + BAR + 3.0)],
                 Ink::Alarm,
@@ -64,13 +65,15 @@ impl Canvas<'_> {
         let Some(token) = tenure.fencing else { return };
         for text in [format!("fencing token {token}"), format!("{token}")] {
             if text_width(&text, 11.0, true) + 10.0 <= w {
-                self.label(
-                    &text,
-                    Ink::OnLease,
-                    true,
-                    &[(x + 6.0, area.y + 14.0, Anchor::Start)],
-                );
-                break;
+                let y = area.y + 14.0;
+                let places = [
+                    (x + 6.0, y, Anchor::Start),
+                    (x + w / 2.0, y, Anchor::Middle),
+                    (x + w - 6.0, y, Anchor::End),
+                ];
+                if self.label(&text, Ink::OnLease, true, &places) {
+                    break;
+                }
             }
         }
     }
@@ -113,6 +116,7 @@ impl Canvas<'_> {
             if !self.shows(entitled_until) {
                 continue;
             }
+            self.shelf.take(tick(x, area.y));
             let edge = vec![(x, area.y - 4.0), (x, area.y + BAR + 4.0)];
             self.picture.add(Form::Path(edge, Ink::Alarm, 2.0));
             let y = area.y + BAR + 13.0;
@@ -167,6 +171,16 @@ impl Canvas<'_> {
                 self.picture.mark(form, note, group.first.event);
             }
         }
+    }
+}
+
+/// What an upright stroke over a bar covers.
+fn tick(x: f64, top: f64) -> Area {
+    Area {
+        x: x - 1.5,
+        y: top - 4.0,
+        w: 3.0,
+        h: BAR + 8.0,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What frames the swim lanes: heading, lanes with their names, time axis.
 
-use super::{Canvas, LANE, MARKS_MAX, NAME, Options, SIDE_LANE};
+use super::{Canvas, Legend, MARKS_MAX, Options};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form, Picture, Shelf, Words, text_width};
+use crate::report::charts::picture::{Anchor, Area, Form, Picture, Shelf, Words, text_width, wrap};
 use crate::report::charts::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::words::at;
@@ -90,8 +90,6 @@ impl<'s> Canvas<'s> {
     }
 
     fn lane(&self, row: usize) -> Area {
-        let name = if self.narrow { NAME } else { 0.0 };
-        let side = row >= self.scene.workers.len();
         let (x, w) = if self.narrow {
             (0.0, self.picture.width)
         } else {
@@ -101,7 +99,7 @@ impl<'s> Canvas<'s> {
             x,
             y: self.lane_top(row),
             w,
-            h: name + if side { SIDE_LANE } else { LANE },
+            h: self.lane_height(row),
         }
     }
 
@@ -157,8 +155,8 @@ impl<'s> Canvas<'s> {
             self.bottom()
         };
         let mut y = bottom + 26.0;
-        if !options.plain && !self.scene.is_empty() {
-            y = self.legend(y + 6.0);
+        if !matches!(options.legend, Legend::None) && !self.scene.is_empty() {
+            y = self.legend(y + 6.0, &options.legend);
         }
         self.picture.height = y;
         self.picture
@@ -194,22 +192,4 @@ fn shorten(name: &str) -> String {
         return name.to_owned();
     }
     name.chars().take(MAX - 1).chain(['…']).collect()
-}
-
-/// Breaks a line at spaces so that each part fits.
-fn wrap(line: &str, width: f64, size: f64) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    for word in line.split_whitespace() {
-        match parts.last_mut() {
-            Some(last)
-                if text_width(last, size, false) + text_width(word, size, false) + size * 0.33
-                    <= width =>
-            {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => parts.push(word.to_owned()),
-        }
-    }
-    parts
 }

@@ -3,16 +3,20 @@
 
 mod bars;
 mod frame;
+mod labels;
 mod legend;
 mod points;
+mod samples;
 mod server;
 mod shade;
 mod store;
 
-use super::ink::Ink;
-use super::picture::{Anchor, Area, Form, Picture, Shelf, Words};
+pub(super) use store::{store_forms, write_note};
+
+use super::picture::{Area, Picture, Shelf};
 use super::plot::TimeAxis;
 use crate::report::scene::Scene;
+use crate::report::scene::writes::{Fate, WriteMark};
 
 /// What to draw beside the lanes.
 #[derive(Debug, Clone, Default)]
@@ -21,8 +25,20 @@ pub struct Options {
     pub narrow: bool,
     /// Heading and lines below it, for files that stand alone.
     pub heading: Option<(String, Vec<String>)>,
-    /// Leave out the legend (a page shows it once).
-    pub plain: bool,
+    /// Which part of the legend to draw.
+    pub legend: Legend,
+}
+
+/// Which part of the legend a picture carries: a page tells each meaning once.
+#[derive(Debug, Clone, Default)]
+pub enum Legend {
+    /// Whatever the picture shows.
+    #[default]
+    All,
+    /// What the picture shows and this one, which stands before it on the page, does not.
+    Beyond(Box<Scene>),
+    /// Nothing.
+    None,
 }
 
 /// Draws a scene; an empty one yields a picture that says so.
@@ -60,6 +76,8 @@ struct Canvas<'s> {
 const BAR: f64 = 20.0;
 const LANE: f64 = 70.0;
 const SIDE_LANE: f64 = 46.0;
+/// The store's lane has two lines: in order above, refused and harmful below.
+const STORE_LANE: f64 = 62.0;
 /// In a narrow picture each lane begins with its name.
 const NAME: f64 = 18.0;
 /// At most about this many marks, however long the record is.
@@ -88,7 +106,17 @@ impl Canvas<'_> {
     }
 
     fn bottom(&self) -> f64 {
-        self.lane_top(self.rows())
+        self.lane_top(self.store_row()) + self.lane_height(self.store_row())
+    }
+
+    fn lane_height(&self, row: usize) -> f64 {
+        let name = if self.narrow { NAME } else { 0.0 };
+        let workers = self.scene.workers.len();
+        name + match row {
+            _ if row < workers => LANE,
+            _ if row == self.store_row() => STORE_LANE,
+            _ => SIDE_LANE,
+        }
     }
 
     fn store_row(&self) -> usize {
@@ -104,9 +132,20 @@ impl Canvas<'_> {
         self.content_top(row) + 54.0
     }
 
-    /// The line on which a server's or the store's marks stand.
+    /// The line on which a server's marks stand.
     fn side_line(&self, row: usize) -> f64 {
-        self.content_top(row) + 30.0
+        self.content_top(row) + 24.0
+    }
+
+    /// The line of the store's lane on which a write stands: nothing that was refused or does harm
+    /// may lie under a write that was accepted in order.
+    fn store_line(&self, write: &WriteMark) -> f64 {
+        let top = self.content_top(self.store_row());
+        if write.fate == Fate::Accepted && write.harm().is_none() {
+            top + 17.0
+        } else {
+            top + 44.0
+        }
     }
 
     fn plot(&self) -> Area {
@@ -116,35 +155,6 @@ impl Canvas<'_> {
             w: self.axis.width,
             h: self.bottom() - self.top,
         }
-    }
-
-    /// Places a small label at the first free of these places, or leaves it out.
-    fn label(&mut self, text: &str, ink: Ink, bold: bool, places: &[(f64, f64, Anchor)]) {
-        let words = Words {
-            x: 0.0,
-            y: 0.0,
-            size: 11.0,
-            bold,
-            anchor: Anchor::Start,
-            ink,
-            text: text.to_owned(),
-        };
-        let bounds = self.plot();
-        if let Some(words) = self.shelf.place(&words, places, bounds) {
-            self.picture.add(Form::Text(words));
-        }
-    }
-
-    fn text(&mut self, x: f64, y: f64, text: &str) {
-        self.picture.add(Form::Text(Words {
-            x,
-            y,
-            size: 12.0,
-            bold: false,
-            anchor: Anchor::Start,
-            ink: Ink::Muted,
-            text: text.to_owned(),
-        }));
     }
 }
 

@@ -1,11 +1,10 @@
 //! Marks on a worker's lane: writes asked for with their stems to the store, losses told, points
 //! where the worker waits.
 
-use super::store::{fate_ink, write_note};
+use super::store::{WRITE_INKS, write_ink, write_note};
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::writes::Fate;
 use crate::report::words::at;
 
 impl Canvas<'_> {
@@ -19,7 +18,6 @@ impl Canvas<'_> {
 
     /// Keeps labels off the lines that run from a worker's write down to the store.
     pub(super) fn reserve_stems(&mut self) {
-        let store = self.side_line(self.store_row());
         let mut last = None;
         for write in &self.scene.writes {
             let Some(row) = self.scene.lane(&write.worker) else {
@@ -36,7 +34,7 @@ impl Canvas<'_> {
                     x: x - 1.5,
                     y,
                     w: 3.0,
-                    h: store - y,
+                    h: self.store_line(write) - y,
                 });
             }
         }
@@ -73,11 +71,14 @@ impl Canvas<'_> {
                 h: 12.0,
             });
             let places = [
-                (x + 14.0, y + 0.5, Anchor::Start),
+                (x + 14.0, y - 2.0, Anchor::Start),
                 (x + 6.0, y + 14.0, Anchor::Start),
                 (x - 6.0, y - 4.0, Anchor::End),
             ];
-            self.label("Lost told", Ink::Alarm, false, &places);
+            let labels = ["told: lock lost", "lost"];
+            let _ = labels
+                .iter()
+                .any(|text| self.label(text, Ink::Alarm, false, &places));
         }
     }
 
@@ -122,11 +123,13 @@ impl Canvas<'_> {
             if !group.first.awaited {
                 continue;
             }
-            let point = group
-                .first
-                .point
-                .strip_prefix(&format!("{}.", group.first.worker));
-            let text = format!("waits at {}", point.unwrap_or(&group.first.point));
+            let point = &group.first.point;
+            let own = format!("{}.", group.first.worker);
+            let point = point.strip_prefix(&own).unwrap_or(point);
+            let text = match point.strip_suffix(".armed") {
+                Some(write) => format!("ready to send {write}"),
+                None => format!("waits at {point}"),
+            };
             self.label(
                 &text,
                 Ink::FaultEdge,
@@ -141,14 +144,13 @@ impl Canvas<'_> {
 
     /// A small mark where the worker asked, and a stem to the store.
     fn asked_writes(&mut self, row: usize) {
-        let (y, store) = (self.mark_line(row), self.side_line(self.store_row()));
+        let y = self.mark_line(row);
         let worker = &self.scene.workers[row];
-        for fate in [Fate::Accepted, Fate::Rejected, Fate::Unknown] {
-            let own = self
-                .scene
-                .writes
-                .iter()
-                .filter(|write| write.worker == *worker && write.fate == fate && !write.seal);
+        for ink in WRITE_INKS {
+            let own =
+                self.scene.writes.iter().filter(|write| {
+                    write.worker == *worker && write_ink(write) == ink && !write.seal
+                });
             for group in merge(
                 own.map(|write| (self.axis.x(write.at()), write)),
                 self.merge.max(4.0),
@@ -156,15 +158,11 @@ impl Canvas<'_> {
                 let x = group.x;
                 let note = format!("{}{}", write_note(group.first), more(group.count));
                 if group.first.applied.is_some() {
-                    let width = if fate == Fate::Rejected { 1.4 } else { 1.0 };
-                    self.picture
-                        .add(Form::Path(vec![(x, y), (x, store)], fate_ink(fate), width));
+                    let width = if ink == Ink::Accepted { 1.0 } else { 1.4 };
+                    let stem = vec![(x, y), (x, self.store_line(group.first))];
+                    self.picture.add(Form::Path(stem, ink, width));
                 }
-                let form = match fate {
-                    Fate::Accepted => Form::Ring(x, y, 3.5, Ink::Accepted),
-                    Fate::Rejected => Form::Cross(x, y, 4.0, Ink::Rejected),
-                    Fate::Unknown => Form::Ring(x, y, 3.5, Ink::Unknown),
-                };
+                let form = Form::Ring(x, y, 3.5, ink);
                 self.shelf.take(Area {
                     x: x - 5.0,
                     y: y - 5.0,

@@ -3,7 +3,7 @@
 use super::{Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::marks::{ServerKind, ServerMark};
+use crate::report::scene::server::{ServerKind, ServerMark};
 use crate::report::scene::tenure::Ended;
 use crate::report::words::at;
 
@@ -54,7 +54,9 @@ impl Canvas<'_> {
                     labels.push(self.server_point(&group, y));
                 }
             }
-            // Labels come last, so that they keep off every mark of the lane.
+            // Labels come last, so that they keep off every mark of the lane; grants come before
+            // what ended them, because they carry the fencing tokens.
+            labels.sort_by_key(|(text, _)| !text.starts_with("grant"));
             for (text, places) in labels {
                 self.label(&text, Ink::Muted, false, &places);
             }
@@ -76,24 +78,24 @@ impl Canvas<'_> {
             more(group.count)
         );
         self.picture.mark(form, note, mark.event);
+        // A grant's mark points up and stands above the line, all others hang below it.
+        let (top, line, free) = if mark.kind == ServerKind::Grant {
+            (y - 10.0, y - 1.0, y - 13.0)
+        } else {
+            (y + 2.0, y + 11.0, y + 21.0)
+        };
         self.shelf.take(Area {
             x: x - 6.0,
-            y: y - 10.0,
+            y: top,
             w: 12.0,
-            h: 22.0,
+            h: 10.0,
         });
-        // A grant's mark points up and its label is above the line, all others below.
-        let line = if mark.kind == ServerKind::Grant {
-            y - 1.0
-        } else {
-            y + 10.0
-        };
         let places = [
             (x + 9.0, line, Anchor::Start),
             (x - 9.0, line, Anchor::End),
-            (x, y - 13.0, Anchor::Middle),
-            (x + 2.0, y - 13.0, Anchor::Start),
-            (x - 2.0, y - 13.0, Anchor::End),
+            (x, free, Anchor::Middle),
+            (x + 2.0, free, Anchor::Start),
+            (x - 2.0, free, Anchor::End),
         ];
         (text, places)
     }
@@ -120,13 +122,15 @@ impl Canvas<'_> {
                 let ended = tenures
                     .iter()
                     .find(|tenure| tenure.ended_by == Some(mark.event));
-                let text = match ended.map(|tenure| (tenure.ended, tenure.key_taken)) {
+                let what = match ended.map(|tenure| (tenure.ended, tenure.key_taken)) {
                     Some((Ended::Released, _)) => "released",
                     Some((Ended::Expired | Ended::Open, None)) => "expired",
-                    Some((Ended::Expired | Ended::Open, Some(_))) | None => "deleted",
+                    Some((_, Some(_))) | None => "deleted",
                 };
+                let whose = ended.and_then(|tenure| tenure.fencing);
+                let text = whose.map_or(what.to_owned(), |token| format!("{token} {what}"));
                 let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
-                (Form::Polygon(down, Ink::Muted), text.to_owned())
+                (Form::Polygon(down, Ink::Muted), text)
             }
             ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
             ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new()),

@@ -1,17 +1,29 @@
-//! Marks on the store's lane: what reached it and what it did with it.
+//! Marks on the store's lane: what reached it and what it did with it. A write that was accepted
+//! in order stands on the upper line; what was refused, and what should have been, on the lower.
 
 use super::{Canvas, merge, more};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::writes::{Fate, WriteMark};
-use crate::report::words::at;
+use crate::report::charts::picture::{Anchor, Area, Form, Words};
+use crate::report::scene::writes::{Fate, Harm, WriteMark};
+use crate::report::words::{at, span};
 
 /// How large a mark is: half its width in pixels.
 const R: f64 = 5.0;
 
+/// How large the mark of a harmful write is.
+const HARM_R: f64 = 7.0;
+
+/// Every colour that a write may have; the last are drawn on top.
+pub(super) const WRITE_INKS: [Ink; 5] = [
+    Ink::Accepted,
+    Ink::Unknown,
+    Ink::Rejected,
+    Ink::FaultEdge,
+    Ink::Alarm,
+];
+
 impl Canvas<'_> {
     pub(super) fn store_points(&mut self) {
-        let y = self.side_line(self.store_row());
         let reached = self
             .scene
             .writes
@@ -21,94 +33,155 @@ impl Canvas<'_> {
             .map(|write| (self.axis.x(write.at()), write))
             .partition(|(_, write)| write.seal);
         for group in merge(seals, self.merge.max(4.0)) {
-            let x = group.x;
-            let ink = fate_ink(group.first.fate);
-            let note = format!("{}{}", write_note(group.first), more(group.count));
-            let form = Form::Polygon(
-                vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)],
-                ink,
-            );
-            self.picture.mark(form, note, group.first.event);
-            self.shelf.take(Area {
-                x: x - 4.0,
-                y: y - 5.0,
-                w: 8.0,
-                h: 10.0,
-            });
+            self.seal(&group);
         }
-        for fate in [Fate::Accepted, Fate::Rejected, Fate::Unknown] {
+        let mut groups = Vec::new();
+        for ink in WRITE_INKS {
             let own = writes
                 .iter()
-                .filter(|(_, write)| write.fate == fate)
+                .filter(|(_, write)| write_ink(write) == ink)
                 .copied();
-            for group in merge(own, self.merge.max(5.0)) {
-                self.store_point(&group, y);
-            }
+            groups.extend(merge(own, self.merge.max(5.0)));
+        }
+        for group in &groups {
+            self.store_mark(group);
+        }
+        // The most telling marks choose the places of their labels first.
+        for group in groups.iter().rev() {
+            self.store_label(group);
         }
     }
 
-    fn store_point(&mut self, group: &super::Group<'_, WriteMark>, y: f64) {
-        let (x, write) = (group.x, group.first);
-        let form = match write.fate {
-            Fate::Accepted => Form::Disc(x, y, R, Ink::Accepted),
-            Fate::Rejected => Form::Cross(x, y, R, Ink::Rejected),
-            Fate::Unknown => Form::Ring(x, y, R, Ink::Unknown),
-        };
-        self.picture.mark(
-            form,
-            format!("{}{}", write_note(write), more(group.count)),
-            write.event,
-        );
+    fn seal(&mut self, group: &super::Group<'_, WriteMark>) {
+        let (x, y) = (group.x, self.store_line(group.first));
+        let note = format!("{}{}", write_note(group.first), more(group.count));
+        let corners = vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)];
+        let form = Form::Polygon(corners, write_ink(group.first));
+        self.picture.mark(form, note, group.first.event);
         self.shelf.take(Area {
-            x: x - R - 1.0,
-            y: y - R - 1.0,
-            w: 2.0 * R + 2.0,
-            h: 2.0 * R + 2.0,
+            x: x - 4.0,
+            y: y - 5.0,
+            w: 8.0,
+            h: 10.0,
         });
-        if let (Some(token), 1) = (write.fencing, group.count) {
-            let places = [
-                (x + 9.0, y + 4.0, Anchor::Start),
-                (x - 9.0, y + 4.0, Anchor::End),
-                (x + 8.0, y - 7.0, Anchor::Start),
-                (x - 8.0, y - 7.0, Anchor::End),
-            ];
-            self.label(&token.to_string(), fate_ink(write.fate), true, &places);
+    }
+
+    fn store_mark(&mut self, group: &super::Group<'_, WriteMark>) {
+        let (x, write) = (group.x, group.first);
+        let y = self.store_line(write);
+        let note = format!("{}{}", write_note(write), more(group.count));
+        for form in store_forms(write, (x, y)) {
+            self.picture.mark(form, note.clone(), write.event);
         }
+        let r = if write.harm().is_some() { HARM_R } else { R };
+        self.shelf.take(Area {
+            x: x - r - 1.0,
+            y: y - r - 1.0,
+            w: 2.0 * r + 2.0,
+            h: 2.0 * r + 2.0,
+        });
+    }
+
+    fn store_label(&mut self, group: &super::Group<'_, WriteMark>) {
+        let (x, write) = (group.x, group.first);
+        let y = self.store_line(write);
+        let Some(token) = write.fencing.filter(|_| group.count == 1) else {
+            return;
+        };
+        let places = [
+            (x + 10.0, y + 4.0, Anchor::Start),
+            (x - 10.0, y + 4.0, Anchor::End),
+            (x + 8.0, y - 7.0, Anchor::Start),
+            (x - 8.0, y - 7.0, Anchor::End),
+        ];
+        let short = token.to_string();
+        let long = match (write.harm(), write.fate) {
+            (Some(Harm::Stale), _) => format!("{token} accepted, stale"),
+            (Some(Harm::Late), _) => format!("{token} accepted, late"),
+            (None, Fate::Rejected) => format!("{token} refused"),
+            (None, Fate::Unknown) => format!("{token} unknown"),
+            (None, Fate::Accepted) => {
+                self.label(&short, Ink::Accepted, true, &places);
+                return;
+            }
+        };
+        // Beside a mark at the right edge the label stands on its left.
+        let flipped = [places[1], places[0]];
+        let right = self.axis.left + self.axis.width;
+        let first: &[_] = if x > right - 40.0 { &flipped } else { &places };
+        self.must_label(&[&long, &short], write_ink(write), first);
     }
 }
 
-pub(super) fn fate_ink(fate: Fate) -> Ink {
-    match fate {
-        Fate::Accepted => Ink::Accepted,
-        Fate::Rejected => Ink::Rejected,
-        Fate::Unknown => Ink::Unknown,
+/// What a write looks like at the store: a disc, a cross, a ring; a harmful one a large disc with
+/// a letter, so that it cannot be taken for a good one.
+pub(in crate::report::charts) fn store_forms(write: &WriteMark, at: (f64, f64)) -> Vec<Form> {
+    let (x, y) = at;
+    match (write.harm(), write.fate) {
+        (Some(harm), _) => harm_forms(harm, at).to_vec(),
+        (None, Fate::Accepted) => vec![Form::Disc(x, y, R, Ink::Accepted)],
+        (None, Fate::Rejected) => vec![Form::Cross(x, y, R, Ink::Rejected)],
+        (None, Fate::Unknown) => vec![Form::Ring(x, y, R, Ink::Unknown)],
     }
 }
 
-pub(super) fn write_note(write: &WriteMark) -> String {
+/// A write that was accepted and should not have been.
+pub(super) fn harm_forms(harm: Harm, (x, y): (f64, f64)) -> [Form; 2] {
+    let (ink, letter) = match harm {
+        Harm::Stale => (Ink::Alarm, "!"),
+        Harm::Late => (Ink::FaultEdge, "L"),
+    };
+    let words = Words {
+        x,
+        y: y + 4.0,
+        size: 11.0,
+        bold: true,
+        anchor: Anchor::Middle,
+        ink: Ink::Page,
+        text: letter.to_owned(),
+    };
+    [Form::Disc(x, y, HARM_R, ink), Form::Text(words)]
+}
+
+/// The colour of a write and of its stem.
+pub(super) fn write_ink(write: &WriteMark) -> Ink {
+    match (write.harm(), write.fate) {
+        (Some(Harm::Stale), _) => Ink::Alarm,
+        (Some(Harm::Late), _) => Ink::FaultEdge,
+        (None, Fate::Accepted) => Ink::Accepted,
+        (None, Fate::Rejected) => Ink::Rejected,
+        (None, Fate::Unknown) => Ink::Unknown,
+    }
+}
+
+pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
     let what = if write.seal { "seal" } else { "write" };
     let token = write
         .fencing
         .map_or_else(String::new, |token| format!(" with fencing token {token}"));
+    let head = format!("{what} {}{token}", write.write);
+    let knew = write
+        .highest
+        .map_or_else(String::new, |highest| format!("; the store knew {highest}"));
     match (write.fate, write.applied) {
-        (Fate::Accepted, _) => format!(
-            "{what} {}{token} accepted at {}",
-            write.write,
-            at(write.at())
-        ),
-        (Fate::Rejected, _) => format!(
-            "{what} {}{token} rejected at {}{}",
-            write.write,
-            at(write.at()),
-            write
-                .highest
-                .map_or_else(String::new, |highest| format!("; the store knew {highest}")),
-        ),
-        (Fate::Unknown, Some(_)) => format!("{what} {}{token}: outcome unknown", write.write),
-        (Fate::Unknown, None) => format!(
-            "{what} {}{token} asked at {} never reached the store",
-            write.write,
-            at(write.asked)
-        ),
+        (Fate::Accepted, _) => {
+            let told = match write.harm() {
+                Some(Harm::Stale) => format!(" although it was stale{knew}"),
+                Some(Harm::Late) => format!(
+                    ", {} after its writer's lease had ended",
+                    span(write.late.unwrap_or(0))
+                ),
+                None => String::new(),
+            };
+            format!("{head} accepted at {}{told}", at(write.at()))
+        }
+        (Fate::Rejected, _) => format!("{head} refused at {}{knew}", at(write.at())),
+        (Fate::Unknown, Some(_)) => format!("{head}: outcome unknown"),
+        (Fate::Unknown, None) => {
+            format!(
+                "{head} asked at {} never reached the store",
+                at(write.asked)
+            )
+        }
     }
 }

@@ -9,18 +9,18 @@ use super::sequence::Sequence;
 use super::{Defect, History, Returned, blank, derive};
 use crate::plan::Plan;
 use crate::timeline::event::{By, Change, Event, Line};
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 mod operations;
 mod processes;
 mod sightings;
 
-/// One effect as it was recorded.
+/// One effect of a server as it was recorded.
 #[derive(Debug, Clone)]
 pub(super) struct RawEffect {
     pub(super) seq: u64,
     pub(super) at: u64,
-    pub(super) server: String,
     pub(super) pos: u64,
     pub(super) key: String,
     pub(super) change: Change,
@@ -45,7 +45,7 @@ pub struct Collector<'a> {
     open: HashMap<(usize, u64), usize>,
     /// Returns whose invoke has not come.
     orphans: HashMap<(usize, u64), Returned>,
-    effects: Vec<RawEffect>,
+    effects: BTreeMap<String, Vec<RawEffect>>,
     samples: BTreeMap<String, Vec<Sample>>,
     /// `seq` of each observer gap → lab time of the line.
     gap_lines: Vec<derive::GapLine>,
@@ -64,9 +64,9 @@ impl<'a> Collector<'a> {
             lines: Sequence::new("lines", 0),
             names,
             faults,
-            open: HashMap::new(),
-            orphans: HashMap::new(),
-            effects: Vec::new(),
+            open: HashMap::default(),
+            orphans: HashMap::default(),
+            effects: BTreeMap::new(),
             samples: BTreeMap::new(),
             gap_lines: Vec::new(),
         }
@@ -86,18 +86,36 @@ impl<'a> Collector<'a> {
             self.defect(vec![*end, seq], what);
         }
         let stamp = Stamp { seq, at, by };
-        match &event {
+        self.sort(&stamp, event);
+    }
+
+    /// To its subject. The commonest are unpacked here: each handing on copies the whole event.
+    fn sort(&mut self, stamp: &Stamp, event: Event) {
+        match event {
+            Event::Invoke { op, step, call } => {
+                if let Some(worker) = self.speaker(stamp) {
+                    self.invoke(stamp, (worker, op), step, call);
+                }
+            }
+            Event::Return {
+                op,
+                outcome,
+                answer,
+            } => {
+                if let Some(worker) = self.speaker(stamp) {
+                    self.returned(stamp, (worker, op), outcome, answer);
+                }
+            }
             Event::Start { .. } | Event::Phase { .. } | Event::End { .. } => {
-                self.frame(&stamp, event);
+                self.frame(stamp, event);
             }
             Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
             | Event::ServerStarted { .. }
             | Event::ServerExited { .. }
-            | Event::ChildSignal { .. } => self.process(&stamp, event),
-            Event::Invoke { .. } | Event::Return { .. } => self.operation(&stamp, event),
+            | Event::ChildSignal { .. } => self.process(stamp, event),
             Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
-                self.worker_said(&stamp, event);
+                self.worker_said(stamp, event);
             }
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
@@ -105,15 +123,15 @@ impl<'a> Collector<'a> {
             | Event::ServerAsked { .. }
             | Event::Probe { .. }
             | Event::Frame { .. }
-            | Event::Look { .. } => self.fault(&stamp, event),
+            | Event::Look { .. } => self.fault(stamp, event),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::Effect { .. }
             | Event::ClockSample { .. }
-            | Event::FinalKey { .. } => self.server(&stamp, event),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(&stamp, event),
+            | Event::FinalKey { .. } => self.server(stamp, event),
+            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(stamp, event),
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
-                self.host(&stamp, event);
+                self.host(stamp, event);
             }
             Event::EdgeOpened { .. } | Event::Note { .. } => {}
         }
@@ -144,23 +162,23 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn worker(&mut self, name: String) -> usize {
-        if let Some(index) = self.names.get(&name) {
+    fn worker(&mut self, name: &str) -> usize {
+        if let Some(index) = self.names.get(name) {
             return *index;
         }
         let index = self.history.workers.len();
         self.history.workers.push(super::Worker {
-            name: name.clone(),
+            name: name.to_owned(),
             ..super::Worker::default()
         });
-        self.names.insert(name, index);
+        self.names.insert(name.to_owned(), index);
         index
     }
 
     /// The worker that says so; none, and a defect, if it is not a worker.
     fn speaker(&mut self, stamp: &Stamp) -> Option<usize> {
         match &stamp.by {
-            By::Worker(name) => Some(self.worker(name.clone())),
+            By::Worker(name) => Some(self.worker(name)),
             By::Lab | By::Server(_) | By::Store => {
                 let what = format!("line {} is a worker's but none said it", stamp.seq);
                 self.defect(vec![stamp.seq], what);

@@ -7,22 +7,13 @@ use crate::timeline::history::seen::{Loss, PointSeen};
 use crate::timeline::history::{Operation, Returned};
 
 impl Collector<'_> {
-    pub(super) fn operation(&mut self, stamp: &Stamp, event: Event) {
-        let Some(worker) = self.speaker(stamp) else {
-            return;
-        };
-        match event {
-            Event::Invoke { op, step, call } => self.invoke(stamp, (worker, op), step, call),
-            Event::Return {
-                op,
-                outcome,
-                answer,
-            } => self.returned(stamp, (worker, op), outcome, answer),
-            _other => {}
-        }
-    }
-
-    fn invoke(&mut self, stamp: &Stamp, id: (usize, u64), step: Option<String>, call: Call) {
+    pub(super) fn invoke(
+        &mut self,
+        stamp: &Stamp,
+        id: (usize, u64),
+        step: Option<String>,
+        call: Call,
+    ) {
         let index = self.history.operations.len();
         let (worker, op) = id;
         self.history.operations.push(Operation {
@@ -44,7 +35,13 @@ impl Collector<'_> {
         }
     }
 
-    fn returned(&mut self, stamp: &Stamp, id: (usize, u64), outcome: Outcome, answer: Answer) {
+    pub(super) fn returned(
+        &mut self,
+        stamp: &Stamp,
+        id: (usize, u64),
+        outcome: Outcome,
+        answer: Answer,
+    ) {
         let returned = Returned {
             seq: stamp.seq,
             at: stamp.at,
@@ -73,7 +70,7 @@ impl Collector<'_> {
     pub(super) fn worker_said(&mut self, stamp: &Stamp, event: Event) {
         let (seq, at) = (stamp.seq, stamp.at);
         if let Event::Go { worker, point } = event {
-            let worker = self.worker(worker);
+            let worker = self.worker(&worker);
             self.history.gos.push(PointSeen {
                 seq,
                 at,

@@ -13,7 +13,7 @@ impl Collector<'_> {
                 pid,
                 start_ticks,
             } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 let lives = &mut self.history.workers[index].lives;
                 lives.push(Life::begun(seq, at, (pid, start_ticks)));
             }
@@ -27,7 +27,7 @@ impl Collector<'_> {
             }
             Event::WorkerExited { .. } | Event::ServerExited { .. } => self.ended(stamp, event),
             Event::ChildSignal { worker, change } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 let signals = &mut self.history.workers[index].signals;
                 signals.push(ChildSignal { seq, at, change });
             }
@@ -43,7 +43,7 @@ impl Collector<'_> {
                 code,
                 signal,
             } => {
-                let index = self.worker(worker);
+                let index = self.worker(&worker);
                 (&mut self.history.workers[index].lives, None, code, signal)
             }
             Event::ServerExited {

@@ -20,10 +20,10 @@ impl Collector<'_> {
             | Event::ServerAsked { fault, .. }
             | Event::Probe { fault, .. }
             | Event::Frame { fault, .. }
-            | Event::Look { fault, .. } => fault.clone(),
+            | Event::Look { fault, .. } => fault,
             _other => return,
         };
-        let Some(index) = self.faults.get(&name).copied() else {
+        let Some(index) = self.faults.get(name).copied() else {
             self.defect(
                 vec![seq],
                 format!("line {seq}: the plan has no fault `{name}`"),
@@ -122,7 +122,7 @@ impl Collector<'_> {
         else {
             return;
         };
-        let worker = worker.map(|name| self.worker(name));
+        let worker = worker.map(|name| self.worker(&name));
         let window = &mut self.history.faults[index];
         if window.onsets.is_empty() {
             window.worker = worker;
@@ -156,10 +156,9 @@ impl Collector<'_> {
                 pos,
                 key,
                 change,
-            } => self.effects.push(RawEffect {
+            } => self.effects_of(server).push(RawEffect {
                 seq,
                 at,
-                server,
                 pos,
                 key,
                 change,
@@ -192,6 +191,10 @@ impl Collector<'_> {
             }),
             _other => {}
         }
+    }
+
+    fn effects_of(&mut self, server: String) -> &mut Vec<RawEffect> {
+        self.effects.entry(server).or_default()
     }
 
     fn observer(&mut self, server: String) -> &mut Observer {

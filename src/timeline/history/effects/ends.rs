@@ -53,7 +53,7 @@ impl Book<'_> {
                 seen: effect.at,
             };
         }
-        let explained = |i: usize| self.explained.contains(&i);
+        let explained = |i: usize| self.explained[i];
         let id = grant.id.as_ref();
         let mut suspects = self.index.foreign_releases(id, within, &explained);
         if told == Some(Told::Done) {
@@ -63,7 +63,7 @@ impl Book<'_> {
         let refused = |i: &usize| self.operations[*i].told() == Told::NotDone;
         let cause = match own {
             Some(operation) if suspects.iter().all(refused) => {
-                self.explained.insert(operation);
+                self.explained[operation] = true;
                 if passed {
                     self.either.insert(operation, holder);
                 }
@@ -76,7 +76,7 @@ impl Book<'_> {
                 };
             }
             Some(own) => Cause::Unclear([vec![own], suspects].concat()),
-            None => self.blame(effect, (holder, within), suspects),
+            None => self.blame((holder, within), suspects),
         };
         KeyEnd::Taken {
             seq,
@@ -94,26 +94,21 @@ impl Book<'_> {
             .max_by_key(|i| self.operations[*i].told() == Told::Done)
     }
 
-    fn blame(
-        &mut self,
-        effect: &RawEffect,
-        (holder, within): (usize, Bounds),
-        mut suspects: Vec<usize>,
-    ) -> Cause {
+    fn blame(&mut self, (holder, within): (usize, Bounds), mut suspects: Vec<usize>) -> Cause {
         if suspects.is_empty() {
             let other = |i: usize| !self.either.contains_key(&i);
             let id = self.grants[holder].id.as_ref();
             suspects = self.index.foreign_releases(id, within, &other);
         }
         if let [only] = *suspects {
-            self.explained.insert(only);
+            self.explained[only] = true;
             if let Some(earlier) = self.either.remove(&only) {
                 self.found_expired(earlier);
             }
         }
         if !suspects.is_empty() {
             Cause::BlindDelete(suspects)
-        } else if self.stepped(&effect.server, within) {
+        } else if self.stepped(within) {
             Cause::Clock
         } else {
             Cause::Unexplained
@@ -131,8 +126,8 @@ impl Book<'_> {
         }
     }
 
-    fn stepped(&self, server: &str, within: Bounds) -> bool {
-        self.clocks.get(server).is_some_and(|clock| {
+    fn stepped(&self, within: Bounds) -> bool {
+        self.clock.is_some_and(|clock| {
             clock.steps().any(|(when, by)| {
                 by > 0 && when.earliest <= within.latest && when.latest >= within.earliest
             })

@@ -13,7 +13,8 @@ use super::operation::Operation;
 use super::time::{Bounds, NEVER, Span, ms};
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Answer, Change};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 mod ends;
 mod entitlement;
@@ -21,9 +22,11 @@ mod restart;
 mod trust;
 
 /// Reads all effects into `history.grants`.
-pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) {
-    effects.sort_by(|a, b| (&a.server, a.pos, a.seq).cmp(&(&b.server, b.pos, b.seq)));
-    trust::check_order(history, &effects);
+pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String, Vec<RawEffect>>) {
+    for (server, effects) in &mut effects {
+        effects.sort_by_key(|effect| (effect.pos, effect.seq));
+        trust::check_order(history, server, effects);
+    }
     let index = Index::new(&history.operations, history.workers.len());
     let mut book = Book {
         operations: &history.operations,
@@ -31,18 +34,23 @@ pub(super) fn derive_grants(history: &mut History, mut effects: Vec<RawEffect>) 
         lease_ms: history.plan.lock.lease_ms,
         index,
         grants: Vec::new(),
-        held: HashMap::new(),
-        explained: HashSet::new(),
-        either: HashMap::new(),
+        held: HashMap::default(),
+        explained: vec![false; history.operations.len()],
+        either: HashMap::default(),
         server: String::new(),
+        clock: None,
         floor: 0,
     };
-    for effect in effects {
-        book.take(effect);
+    for (server, effects) in effects {
+        book.turn_to(server);
+        for effect in effects {
+            book.take(&effect);
+        }
     }
     let mut grants = book.close();
+    let trust = trust::Trust::new(&history.observers);
     for grant in &mut grants {
-        grant.doubt = trust::doubt(grant, history.observers.get(&grant.server));
+        grant.doubt = trust.doubt(grant);
         if grant.doubt.is_some() {
             grant.definite = None;
         }
@@ -64,33 +72,37 @@ struct Book<'a> {
     grants: Vec<Grant>,
     /// Key → index of the grant that holds it, and the key's own deadline (none = no lease).
     held: HashMap<String, (usize, Option<Bounds>)>,
-    /// Operations that have caused an effect already.
-    explained: HashSet<usize>,
+    /// Which operations have caused an effect already.
+    explained: Vec<bool>,
     /// Releases that ended their own key, or found it just expired: → that grant. Either is
     /// possible until an effect turns up that nothing else can have caused.
     either: HashMap<usize, usize>,
     server: String,
+    clock: Option<&'a ClockMap>,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
 }
 
 impl Book<'_> {
-    fn take(&mut self, effect: RawEffect) {
-        if effect.server != self.server {
-            self.held.clear();
-            self.floor = 0;
-            self.server.clone_from(&effect.server);
-        }
+    /// From here on effects are of this server.
+    fn turn_to(&mut self, server: String) {
+        self.held.clear();
+        self.floor = 0;
+        self.clock = self.clocks.get(&server);
+        self.server = server;
+    }
+
+    fn take(&mut self, effect: &RawEffect) {
         match &effect.change {
             Change::Set {
                 owner,
                 fencing,
                 until_ms,
-            } => self.granted(&effect, owner, *fencing, *until_ms),
-            Change::Extended { until_ms } => self.extended(&effect, *until_ms),
+            } => self.granted(effect, owner, *fencing, *until_ms),
+            Change::Extended { until_ms } => self.extended(effect, *until_ms),
             Change::Deleted => {
                 if let Some((holder, until)) = self.held.remove(&effect.key) {
-                    self.grants[holder].end = self.deleted(&effect, holder, until);
+                    self.grants[holder].end = self.deleted(effect, holder, until);
                 }
             }
             Change::Flushed => {
@@ -106,7 +118,7 @@ impl Book<'_> {
             }
             Change::Restarted {
                 owner, until_ms, ..
-            } => self.restarted(&effect, owner.as_ref(), *until_ms),
+            } => self.restarted(effect, owner.as_ref(), *until_ms),
             Change::Counter { .. } => {}
         }
     }
@@ -118,8 +130,7 @@ impl Book<'_> {
             earliest: at.earliest.saturating_add(ms(lease_ms)),
             latest: at.latest.saturating_add(ms(lease_ms)),
         };
-        let clock = self.clocks.get(&effect.server);
-        let (Some(until_ms), Some(clock)) = (until_ms, clock) else {
+        let (Some(until_ms), Some(clock)) = (until_ms, self.clock) else {
             return (seen, promised(seen));
         };
         let began_ms = until_ms.saturating_sub(lease_ms);
@@ -173,7 +184,7 @@ impl Book<'_> {
             .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
         self.grants.push(Grant {
             seq: effect.seq,
-            server: effect.server.clone(),
+            server: self.server.clone(),
             pos: effect.pos,
             key: effect.key.clone(),
             owner: owner.clone(),
@@ -201,12 +212,14 @@ impl Book<'_> {
         let (at, until) = self.times(effect, until_ms, lease_ms);
         self.floor = self.floor.max(at.earliest);
         let until = until_ms.map(|_| until);
-        self.held.insert(effect.key.clone(), (holder, until));
-        let explained = |i: usize| self.explained.contains(&i);
+        if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
+            *deadline = until;
+        }
+        let explained = |i: usize| self.explained[i];
         let id = self.grants[holder].id.as_ref();
         let author = self.index.renewed_by(id, at, &explained);
         if let Author::Own(Some(operation)) = author {
-            self.explained.insert(operation);
+            self.explained[operation] = true;
         }
         self.grants[holder].extensions.push(Extension {
             seq: effect.seq,

@@ -15,8 +15,7 @@ impl Book<'_> {
         until_ms: Option<u64>,
     ) {
         let held = self.held.remove(&effect.key).map(|(holder, _)| holder);
-        let of_key =
-            |grant: &&super::Grant| grant.server == effect.server && grant.key == effect.key;
+        let of_key = |grant: &&super::Grant| grant.server == self.server && grant.key == effect.key;
         let named = owner.and_then(|owner| {
             let mut grants = self.grants.iter().enumerate().rev();
             let found = grants.find(|(_, grant)| of_key(grant) && grant.owner == *owner);

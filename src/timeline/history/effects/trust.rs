@@ -4,48 +4,65 @@
 use super::RawEffect;
 use crate::timeline::history::derive::note;
 use crate::timeline::history::sequence::Sequence;
-use crate::timeline::history::{Grant, History, Observer};
+use crate::timeline::history::{Gap, Grant, History, Observer};
+use foldhash::HashMap;
 use std::collections::BTreeMap;
 
-/// Positions rise by one, except where the observer itself says that it lost its place.
-pub(super) fn check_order(history: &mut History, effects: &[RawEffect]) {
-    let mut orders: BTreeMap<&str, Sequence> = BTreeMap::new();
+/// Positions of one server rise by one, except where the observer itself says that it lost its
+/// place.
+pub(super) fn check_order(history: &mut History, server: &str, effects: &[RawEffect]) {
+    let mut order = Sequence::new("effects of the server's stream", 0);
     for effect in effects {
-        orders
-            .entry(&effect.server)
-            .or_insert_with(|| Sequence::new("effects of the server's stream", 0))
-            .take(effect.pos);
+        order.take(effect.pos);
     }
-    for (server, order) in orders {
-        let gaps = history
-            .observers
-            .get(server)
-            .is_some_and(|observer| !observer.gaps.is_empty());
-        if gaps && order.lacks().next().is_some() {
-            continue;
-        }
-        for defect in order.defects() {
-            note(history, defect.events, format!("{server}: {}", defect.what));
-        }
+    let observer = history.observers.get(server);
+    let gaps = observer.is_some_and(|observer| !observer.gaps.is_empty());
+    if gaps && order.lacks().next().is_some() {
+        return;
+    }
+    for defect in order.defects() {
+        note(history, defect.events, format!("{server}: {}", defect.what));
     }
 }
 
-/// Why nothing certain can be said of a grant.
-pub(super) fn doubt(grant: &Grant, observer: Option<&Observer>) -> Option<String> {
-    let server = &grant.server;
-    let synced = observer.and_then(|observer| observer.synced.iter().map(|(_, at)| *at).min());
-    match synced {
-        None => return Some(format!("the observer of {server} was never in sync")),
-        Some(at) if grant.seen < at => {
-            return Some(format!("the observer of {server} was not yet in sync"));
-        }
-        Some(_) => {}
+/// When each server's observer first was in sync, and where it lost its place.
+pub(super) struct Trust<'a>(HashMap<&'a str, Watched<'a>>);
+
+struct Watched<'a> {
+    synced: Option<u64>,
+    gaps: &'a [Gap],
+}
+
+impl<'a> Trust<'a> {
+    pub(super) fn new(observers: &'a BTreeMap<String, Observer>) -> Self {
+        let watched = |observer: &'a Observer| Watched {
+            synced: observer.synced.iter().map(|(_, at)| *at).min(),
+            gaps: &observer.gaps,
+        };
+        let each = observers.iter();
+        Trust(
+            each.map(|(name, one)| (name.as_str(), watched(one)))
+                .collect(),
+        )
     }
-    let gap = observer?.gaps.iter().find(|gap| {
-        gap.within.earliest <= grant.possible.to && grant.possible.from <= gap.within.latest
-    })?;
-    Some(format!(
-        "the observer of {server} lost its place: {}",
-        gap.why
-    ))
+
+    /// Why nothing certain can be said of a grant.
+    pub(super) fn doubt(&self, grant: &Grant) -> Option<String> {
+        let server = &grant.server;
+        let watched = self.0.get(server.as_str());
+        match watched.and_then(|watched| watched.synced) {
+            None => return Some(format!("the observer of {server} was never in sync")),
+            Some(at) if grant.seen < at => {
+                return Some(format!("the observer of {server} was not yet in sync"));
+            }
+            Some(_) => {}
+        }
+        let gap = watched?.gaps.iter().find(|gap| {
+            gap.within.earliest <= grant.possible.to && grant.possible.from <= gap.within.latest
+        })?;
+        Some(format!(
+            "the observer of {server} lost its place: {}",
+            gap.why
+        ))
+    }
 }

@@ -5,7 +5,11 @@ use super::say::{secs, whose};
 use super::{Check, Finding};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
-use std::collections::{HashMap, HashSet};
+use foldhash::HashSet;
+
+mod denied;
+
+use denied::{extended_but_denied, kept_but_denied, taken_back};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -21,13 +25,6 @@ impl Check for OutcomeHonesty {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        if history
-            .observers
-            .values()
-            .all(|observer| observer.synced.is_empty())
-        {
-            return Finding::unknown(self, "there is no server truth: no observer was in sync");
-        }
         if let Some((grant, operation)) = kept_but_denied(history) {
             let made = format!("made {} and it was kept", whose(history, grant));
             return self.denied(history, operation, &made, grant.seq);
@@ -36,35 +33,18 @@ impl Check for OutcomeHonesty {
             let made = format!("extended {}", whose(history, grant));
             return self.denied(history, operation, &made, extension);
         }
-        let gaps = history.observers.values();
-        let gap = gaps.flat_map(|observer| &observer.gaps).next();
-        match (told_without_effect(history), gap, &history.end) {
-            (Some(_), Some(gap), _) => {
-                let why = format!("effects may be missing: {}", gap.why);
-                Finding::unknown(self, why).resting_on([gap.seq])
-            }
-            (Some(_), None, None) => {
-                Finding::unknown(self, "the record breaks off: effects may be missing")
-            }
-            (Some(operation), None, Some(_)) => {
-                let why = format!(
-                    "{} was told at {} as done, but the server shows no such effect",
-                    subject(history, operation),
-                    secs(operation.ended())
-                );
-                Finding::violated(self, why)
-                    .resting_on(operation.seqs())
-                    .witnessed_by(history, [operation.worker])
-            }
-            (None, _, _) => match unclear(history) {
-                Some(grant) => {
-                    let whose = whose(history, grant);
-                    let why = format!("it cannot be told whose request changed {whose}");
-                    Finding::unknown(self, why).resting_on([grant.seq])
-                }
-                None => self.held(history),
-            },
+        if let Some(unseen) = Finding::unseen(self, history) {
+            return unseen;
         }
+        if let Some(operation) = told_without_effect(history) {
+            return self.boasted(history, operation);
+        }
+        if let Some(grant) = unclear(history) {
+            let whose = whose(history, grant);
+            let why = format!("it cannot be told whose request changed {whose}");
+            return Finding::unknown(self, why).resting_on([grant.seq]);
+        }
+        self.held(history)
     }
 }
 
@@ -77,6 +57,20 @@ impl OutcomeHonesty {
         );
         Finding::violated(self, why)
             .resting_on(operation.seqs().into_iter().chain([effect]))
+            .witnessed_by(history, [operation.worker])
+    }
+
+    fn boasted(&self, history: &History, operation: &Operation) -> Finding {
+        if history.end.is_none() {
+            return Finding::unknown(self, "the record breaks off: effects may be missing");
+        }
+        let why = format!(
+            "{} was told at {} as done, but the server shows no such effect",
+            subject(history, operation),
+            secs(operation.ended())
+        );
+        Finding::violated(self, why)
+            .resting_on(operation.seqs())
             .witnessed_by(history, [operation.worker])
     }
 
@@ -115,57 +109,6 @@ fn subject(history: &History, operation: &Operation) -> String {
     format!("{name}'s {what} of {}", secs(operation.invoked))
 }
 
-/// It was taken back at once: by its own release.
-fn taken_back(grant: &Grant) -> bool {
-    matches!(grant.end, KeyEnd::Released { .. })
-}
-
-/// A grant that was kept although its attempt, or the `acquire` or `enter` around it, said no.
-fn kept_but_denied(history: &History) -> Option<(&Grant, &Operation)> {
-    let steps = steps_by_worker(history);
-    history.grants.iter().find_map(|grant| {
-        if taken_back(grant) || grant.doubt.is_some() {
-            return None;
-        }
-        let attempt = &history.operations[grant.attempt?];
-        if attempt.told() == Told::NotDone {
-            return Some((grant, attempt));
-        }
-        let steps = steps.get(&attempt.worker)?;
-        let upto = steps.partition_point(|step| step.invoked <= attempt.invoked);
-        let step = steps[..upto].last()?;
-        let inside = attempt.ended() <= step.ended() && step.returned.is_some();
-        (inside && step.told() == Told::NotDone).then_some((grant, *step))
-    })
-}
-
-fn steps_by_worker(history: &History) -> HashMap<usize, Vec<&Operation>> {
-    let mut steps: HashMap<usize, Vec<&Operation>> = HashMap::new();
-    for operation in &history.operations {
-        if matches!(operation.call, Call::Acquire | Call::Enter { .. }) {
-            steps.entry(operation.worker).or_default().push(operation);
-        }
-    }
-    for steps in steps.values_mut() {
-        steps.sort_by_key(|step| step.invoked);
-    }
-    steps
-}
-
-/// A renewal told as lost or failed that the server applied.
-fn extended_but_denied(history: &History) -> Option<(&Grant, u64, &Operation)> {
-    let sure = history.grants.iter().filter(|grant| grant.doubt.is_none());
-    sure.flat_map(|grant| grant.extensions.iter().map(move |one| (grant, one)))
-        .find_map(|(grant, extension)| {
-            let Author::Own(Some(index)) = extension.author else {
-                return None;
-            };
-            let operation = &history.operations[index];
-            let denied = operation.told() == Told::NotDone;
-            denied.then_some((grant, extension.seq, operation))
-        })
-}
-
 /// The first command told as done that the server does not show. One that changed what belongs to
 /// another did take effect: that is for `owner_only`.
 fn told_without_effect(history: &History) -> Option<&Operation> {
@@ -193,7 +136,7 @@ fn told_without_effect(history: &History) -> Option<&Operation> {
 
 /// Operations that changed, or may have changed, the key or lease of another grant.
 fn trespassers(history: &History) -> HashSet<usize> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     for grant in &history.grants {
         for extension in &grant.extensions {
             match &extension.author {

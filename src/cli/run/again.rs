@@ -1,0 +1,34 @@
+//! The command that runs a drill again, for `env.json`.
+
+use super::Args;
+use crate::env::isolation::Mode;
+use std::path::Path;
+
+/// The command that runs one drill of these again, from what was understood and from nothing else
+/// that stood on the command line.
+pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
+    let given = args.drills.iter();
+    let mut named = given.filter(|name| {
+        Path::new(name)
+            .file_stem()
+            .is_some_and(|stem| stem == drill)
+    });
+    let name = named.next_back().map_or(drill, String::as_str);
+    let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    option("--seed", &seed.to_string());
+    if let Some(lock) = &args.lock {
+        option("--lock", lock);
+    }
+    if let Some(store) = &args.store {
+        option("--store", store);
+    }
+    for set in &args.set {
+        option("--set", set);
+    }
+    option("--isolation", mode.word());
+    if args.no_controls {
+        words.push("--no-controls".to_owned());
+    }
+    words
+}

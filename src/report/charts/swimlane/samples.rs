@@ -1,0 +1,189 @@
+//! The entries of the legend: what each mark looks like and what it means.
+
+use super::store::harm_forms;
+use crate::report::charts::ink::Ink;
+use crate::report::charts::picture::{Area, Form};
+use crate::report::scene::writes::Harm;
+
+/// One entry: what it looks like around (x, y), and what it means.
+pub(super) struct Entry {
+    /// What it means.
+    pub(super) meaning: &'static str,
+    /// What it looks like.
+    pub(super) sample: fn(f64, f64) -> Vec<Form>,
+}
+
+pub(super) const BAR: Entry = Entry {
+    meaning: "lease (each grant has its own colour)",
+    sample: |x, y| {
+        let third = |n: u8| Area {
+            x: x + 6.0 * f64::from(n),
+            w: 6.0,
+            ..bar(x, y)
+        };
+        let colours = [0, 1, 2].into_iter();
+        colours
+            .map(|n| Form::Fill(third(n), Ink::Lease(n)))
+            .collect()
+    },
+};
+pub(super) const LATE: Entry = Entry {
+    meaning: "lease over, worker still believes it holds",
+    sample: |x, y| {
+        let area = bar(x, y);
+        vec![
+            Form::Fill(area, Ink::LateWash),
+            Form::Hatch(area, Ink::Late),
+            Form::Outline(area, Ink::Late, false),
+        ]
+    },
+};
+pub(super) const TAKEN: Entry = Entry {
+    meaning: "its key was taken away before its time",
+    sample: |x, y| {
+        let stroke = vec![(x + 9.0, y - 8.0), (x + 9.0, y + 8.0)];
+        vec![
+            Form::Fill(bar(x, y), Ink::Lease(1)),
+            Form::Path(stroke, Ink::Alarm, 2.0),
+        ]
+    },
+};
+pub(super) const FAULT: Entry = Entry {
+    meaning: "fault",
+    sample: |x, y| {
+        vec![
+            Form::Fill(bar(x, y), Ink::Fault),
+            Form::Outline(bar(x, y), Ink::FaultEdge, true),
+        ]
+    },
+};
+pub(super) const RENEWAL: Entry = Entry {
+    meaning: "renewal",
+    sample: |x, y| {
+        vec![Form::Path(
+            vec![(x + 9.0, y - 5.0), (x + 9.0, y + 5.0)],
+            Ink::Muted,
+            1.8,
+        )]
+    },
+};
+pub(super) const ASKED: Entry = Entry {
+    meaning: "write, on its worker's lane",
+    sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Accepted)],
+};
+pub(super) const STALE: Entry = Entry {
+    meaning: "accepted although stale (older fencing token)",
+    sample: |x, y| harm_forms(Harm::Stale, (x + 9.0, y)).to_vec(),
+};
+pub(super) const LATE_WRITE: Entry = Entry {
+    meaning: "accepted although late (its lease was over)",
+    sample: |x, y| harm_forms(Harm::Late, (x + 9.0, y)).to_vec(),
+};
+pub(super) const ACCEPTED: Entry = Entry {
+    meaning: "write accepted",
+    sample: |x, y| vec![Form::Disc(x + 9.0, y, 5.0, Ink::Accepted)],
+};
+pub(super) const REJECTED: Entry = Entry {
+    meaning: "write refused",
+    sample: |x, y| vec![Form::Cross(x + 9.0, y, 5.0, Ink::Rejected)],
+};
+pub(super) const UNKNOWN: Entry = Entry {
+    meaning: "write, outcome unknown",
+    sample: |x, y| vec![Form::Ring(x + 9.0, y, 5.0, Ink::Unknown)],
+};
+pub(super) const SEAL: Entry = Entry {
+    meaning: "seal: fencing token told on entry",
+    sample: |x, y| {
+        vec![Form::Polygon(
+            vec![
+                (x + 9.0, y - 5.0),
+                (x + 13.0, y),
+                (x + 9.0, y + 5.0),
+                (x + 5.0, y),
+            ],
+            Ink::Accepted,
+        )]
+    },
+};
+pub(super) const LOST: Entry = Entry {
+    meaning: "the worker is told that it lost the lock",
+    sample: |x, y| {
+        vec![
+            Form::Path(
+                vec![(x + 5.0, y - 7.0), (x + 5.0, y + 7.0)],
+                Ink::Alarm,
+                1.8,
+            ),
+            Form::Polygon(
+                vec![(x + 5.0, y - 7.0), (x + 14.0, y - 3.0), (x + 5.0, y + 1.0)],
+                Ink::Alarm,
+            ),
+        ]
+    },
+};
+pub(super) const WAITS: Entry = Entry {
+    meaning: "waits for the lab's go",
+    sample: |x, y| {
+        vec![
+            Form::Fill(
+                Area {
+                    x: x + 5.3,
+                    y: y - 5.0,
+                    w: 2.4,
+                    h: 10.0,
+                },
+                Ink::FaultEdge,
+            ),
+            Form::Fill(
+                Area {
+                    x: x + 10.3,
+                    y: y - 5.0,
+                    w: 2.4,
+                    h: 10.0,
+                },
+                Ink::FaultEdge,
+            ),
+        ]
+    },
+};
+pub(super) const GRANT: Entry = Entry {
+    meaning: "server grants the lock",
+    sample: |x, y| {
+        vec![Form::Polygon(
+            vec![(x + 3.0, y + 5.0), (x + 9.0, y - 6.0), (x + 15.0, y + 5.0)],
+            Ink::Lease(0),
+        )]
+    },
+};
+pub(super) const GONE: Entry = Entry {
+    meaning: "server removes the key",
+    sample: |x, y| {
+        vec![Form::Polygon(
+            vec![(x + 4.0, y - 5.0), (x + 9.0, y + 6.0), (x + 14.0, y - 5.0)],
+            Ink::Muted,
+        )]
+    },
+};
+pub(super) const STALL: Entry = Entry {
+    meaning: "host stalled",
+    sample: |x, y| {
+        vec![Form::Fill(
+            Area {
+                x,
+                y: y - 2.0,
+                w: 18.0,
+                h: 5.0,
+            },
+            Ink::Stall,
+        )]
+    },
+};
+
+fn bar(x: f64, y: f64) -> Area {
+    Area {
+        x,
+        y: y - 6.0,
+        w: 18.0,
+        h: 12.0,
+    }
+}

@@ -1,0 +1,249 @@
+//! The words of a report, each with one meaning: a list at the end of the page, and the same
+//! meaning at the place where a word stands first.
+
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+
+/// One word.
+struct Term {
+    /// As the list names it.
+    name: &'static str,
+    /// Forms that are explained where they stand, lower case; none if the word is too common.
+    forms: &'static [&'static str],
+    meaning: &'static str,
+}
+
+const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'static str) -> Term {
+    Term {
+        name,
+        forms,
+        meaning,
+    }
+}
+
+/// In the order in which a reader meets them.
+const TERMS: &[Term] = &[
+    term(
+        "drill, run, schedule",
+        &["schedule"],
+        "A drill is one experiment file, a run one execution of it. A schedule is what a drill lays down: who does what, what is broken and when.",
+    ),
+    term(
+        "arm",
+        &["arm"],
+        "One part of a run with its own servers and workers: the main arm is the drill itself, every other arm is a control.",
+    ),
+    term(
+        "control",
+        &[],
+        "The drill again with one protection removed. It must go red; otherwise the drill could not have seen the damage.",
+    ),
+    term(
+        "lab",
+        &["lab"],
+        "The program that runs the drill: it starts everything, breaks it and records it.",
+    ),
+    term(
+        "worker, contender",
+        &["contender"],
+        "A worker is a process that wants the lock and writes to the store; a contender is one that waits for it.",
+    ),
+    term(
+        "grant, lease",
+        &["lease"],
+        "A grant is one successful acquisition. It comes with a lease: the lock is the holder's until the lease runs out, unless it is renewed or released before.",
+    ),
+    term(
+        "own deadline",
+        &["own deadline", "deadline"],
+        "Until when a worker's lock handle counts on its lease: when it last asked for the lock or for a renewal, plus the lease. It comes a little before the end that the server sees.",
+    ),
+    term(
+        "entitled",
+        &["entitled"],
+        "Whom the lock server's own record makes the holder, whatever the worker believes.",
+    ),
+    term(
+        "fencing token",
+        &["fencing token", "fencing tokens"],
+        "A number that rises with each grant. It travels with each write, so that the store can tell an older holder from a newer one.",
+    ),
+    term(
+        "fence: atomic, racy, off",
+        &["fence", "racy", "atomic"],
+        "How the store uses fencing tokens. Atomic: it compares and writes in one step. Racy: it compares first and writes then, and something may happen in between. Off: it does not compare.",
+    ),
+    term(
+        "seal",
+        &["seal", "seals", "sealed"],
+        "A new holder tells the store its fencing token on entry, before its first write. It changes no data, but from then on older tokens are refused.",
+    ),
+    term(
+        "refused, accepted",
+        &[],
+        "What the store answered to a write; in the raw record a refused write is called rejected.",
+    ),
+    term(
+        "stale",
+        &["stale"],
+        "A write with an older fencing token than one that the store knew already. Accepting it is damage.",
+    ),
+    term(
+        "late",
+        &["late"],
+        "A write that reached the store after its writer's lease had ended. It may be legal by the order of the tokens, if the store has not heard of a newer one.",
+    ),
+    term(
+        "lost update",
+        &["lost update"],
+        "An accepted write that was replaced by one whose writer had not read it.",
+    ),
+    term(
+        "armed",
+        &["armed"],
+        "The last moment before a write leaves for the store (a.write.2.armed: worker a, second write). Faults like to begin here: the worker has checked its lock and cannot look again.",
+    ),
+    term(
+        "fault, onset, heal",
+        &["heal", "healed", "onset"],
+        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen.",
+    ),
+    term(
+        "lost (told)",
+        &["losses told", "told: lock lost"],
+        "The worker's lock handle tells it that it no longer holds the lock.",
+    ),
+    term(
+        "runnable",
+        &["runnable"],
+        "Not stopped: only the time in which a worker could run is held against it or counted for it.",
+    ),
+    term(
+        "flaw, built-in defect",
+        &["flaw"],
+        "A named defect that a control builds into lockdrill's own lock on purpose.",
+    ),
+    term(
+        "witness",
+        &["witness", "witnessed"],
+        "The worker or fault whose doing shows a violation. A control names its witness beforehand.",
+    ),
+    term(
+        "evidence",
+        &["evidence"],
+        "What must be on the record before anything may be concluded: that each fault began, bit and ended, and the order that the drill needs. Without it a run is inconclusive.",
+    ),
+    term(
+        "verdict",
+        &[],
+        "pass: no named check was violated, and every control went red. limit: the drill reached a limit that its file names beforehand. fail: a check was violated. inconclusive: the record cannot tell, and says why.",
+    ),
+    term(
+        "outcome of a check",
+        &[],
+        "holds, violated or unknown. ○ holds: nothing in this run could have violated it.",
+    ),
+    term(
+        "protection of the work",
+        &[],
+        "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost. not tested: nothing was put to the test.",
+    ),
+    term(
+        "to within …, host stall",
+        &["host stall", "host stalled"],
+        "Times of the lock server are known to within the width given; closer times prove no order. A host stall is a moment in which this machine did not let the lab run.",
+    ),
+    term(
+        "event",
+        &[],
+        "One line of the record, by its number; the numbers at the end of a sentence lead to the lines that it rests on.",
+    ),
+];
+
+/// The list.
+pub fn section() -> Markup {
+    html! {
+        section id="words" {
+            h2 { "Words used here" }
+            dl.facts.words {
+                @for term in TERMS { dt { (term.name) } dd { (term.meaning) } }
+            }
+        }
+    }
+}
+
+/// Words in which each term that is not in `told` yet carries its meaning; it is then in `told`.
+/// What stands between backticks is shown as typed.
+pub fn explain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
+    backticks(words, |part| plain(part, told))
+}
+
+/// The same without any meaning.
+pub fn typed(words: &str) -> Markup {
+    backticks(words, |part| html! { (part) })
+}
+
+fn backticks(words: &str, mut plain: impl FnMut(&str) -> Markup) -> Markup {
+    let parts: Vec<&str> = words.split('`').collect();
+    // An odd number of backticks is not a pair: shown as it stands.
+    if parts.len().is_multiple_of(2) {
+        return plain(words);
+    }
+    html! {
+        @for (index, part) in parts.iter().enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (plain(part)) }
+        }
+    }
+}
+
+fn plain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
+    let Some((from, to, term)) = first(words, told) else {
+        return html! { (words) };
+    };
+    told.insert(term.name);
+    let (before, word, after) = (&words[..from], &words[from..to], &words[to..]);
+    html! { (before) abbr title=(term.meaning) { (word) } (plain(after, told)) }
+}
+
+/// The first place of a term that was not told yet; of two at one place the longer.
+fn first(words: &str, told: &BTreeSet<&'static str>) -> Option<(usize, usize, &'static Term)> {
+    let untold = TERMS.iter().filter(|term| !told.contains(term.name));
+    let places = untold.flat_map(|term| {
+        let found = term.forms.iter().filter_map(|form| place(words, form));
+        found.map(move |(from, to)| (from, to, term))
+    });
+    places.min_by_key(|(from, to, _)| (*from, usize::MAX - *to))
+}
+
+/// A whole word, not part of a name such as `a.write.2.armed`.
+fn place(words: &str, form: &str) -> Option<(usize, usize)> {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '.';
+    words.match_indices(form).find_map(|(from, found)| {
+        let to = from + found.len();
+        let before = words[..from].chars().next_back();
+        let mut after = words[to..].chars();
+        let next = after.next();
+        let dotted = next == Some('.') && after.next().is_some_and(char::is_alphanumeric);
+        let free = before.is_none_or(|c| !part_of_name(c))
+            && next.is_none_or(|c| c == '.' || !part_of_name(c))
+            && !dotted;
+        free.then_some((from, to))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_explained_once_and_never_inside_a_name() {
+        let mut told = BTreeSet::new();
+        let text = explain("a seal, a second seal, b.seal.1 and `seal`", &mut told).into_string();
+        assert_eq!(text.matches("<abbr").count(), 1);
+        assert!(text.contains("b.seal.1 and <code>seal</code>"));
+        let name = explain("no_stale_write at a.write.2.armed", &mut BTreeSet::new());
+        assert!(!name.into_string().contains("<abbr"));
+        let half = explain("one ` alone", &mut BTreeSet::new()).into_string();
+        assert_eq!(half, "one ` alone");
+    }
+}

@@ -1,0 +1,71 @@
+//! What the server did to lock keys: grants, moved deadlines, keys that ended.
+
+use crate::timeline::history::{Cause, History, KeyEnd};
+
+/// One effect on the server's lane.
+#[derive(Debug, Clone)]
+pub struct ServerMark {
+    /// Server.
+    pub server: String,
+    /// When.
+    pub at: u64,
+    /// What.
+    pub kind: ServerKind,
+    /// Fencing token of a grant.
+    pub fencing: Option<u64>,
+    /// The line.
+    pub event: u64,
+}
+
+/// What a server's effect was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    /// The key was set.
+    Grant,
+    /// Its deadline moved.
+    Extended,
+    /// It was deleted.
+    Deleted,
+    /// Everything was.
+    Flushed,
+}
+
+/// What the server did to lock keys: grants, moved deadlines, keys that ended.
+pub fn server(history: &History) -> Vec<ServerMark> {
+    let mut marks = Vec::new();
+    for grant in &history.grants {
+        let mut mark = |at, kind, fencing, event| {
+            marks.push(ServerMark {
+                server: grant.server.clone(),
+                at,
+                kind,
+                fencing,
+                event,
+            });
+        };
+        let token = grant.fencing.map(|token| token.0);
+        mark(grant.granted.middle(), ServerKind::Grant, token, grant.seq);
+        for extension in &grant.extensions {
+            mark(
+                extension.at.middle(),
+                ServerKind::Extended,
+                None,
+                extension.seq,
+            );
+        }
+        match &grant.end {
+            KeyEnd::Open => {}
+            KeyEnd::Released { seq, at, .. } => {
+                mark(at.middle(), ServerKind::Deleted, None, *seq);
+            }
+            KeyEnd::Expired { seq, seen, .. } => mark(*seen, ServerKind::Deleted, None, *seq),
+            KeyEnd::Taken { seq, at, cause, .. } => match cause {
+                Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
+                // The new grant on the same line shows it.
+                Cause::Overwrite(_) => {}
+                _gone => mark(at.latest, ServerKind::Deleted, None, *seq),
+            },
+        }
+    }
+    marks
+}

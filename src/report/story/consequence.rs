@@ -1,0 +1,75 @@
+//! What a write that was accepted did: why the store took it, and whose update was lost by it.
+//! *Stale* and *late* are told apart here: a store can refuse only what it can know.
+
+use crate::report::scene::Scene;
+use crate::report::scene::writes::{Fate, Harm, WriteMark};
+use crate::report::sentence::Sentence;
+
+/// One sentence each, without a full stop; none of a write that did no harm.
+pub fn of(scene: &Scene, write: &WriteMark) -> Vec<Sentence> {
+    let mut told = Vec::new();
+    told.extend(write.harm().map(|harm| taken(scene, write, harm)));
+    told.extend(lost(scene, write));
+    told
+}
+
+/// Whose update was lost by a write, or whose this one was.
+pub fn lost(scene: &Scene, write: &WriteMark) -> Option<Sentence> {
+    if write.fate != Fate::Accepted {
+        return None;
+    }
+    if let Some(victim) = write.overwrites.as_deref() {
+        return Some(replaced(scene, write, victim));
+    }
+    let over = |other: &&WriteMark| other.overwrites.as_deref() == Some(&*write.write);
+    let by = scene.writes.iter().find(over)?;
+    Some(replaced(scene, by, &write.write))
+}
+
+/// `b.write.1, built on a.write.1, replaced a.write.2 unread: a's update is lost`.
+fn replaced(scene: &Scene, by: &WriteMark, victim: &str) -> Sentence {
+    let whose = named(scene, victim).map_or("somebody", |write| &write.worker);
+    let basis = by.based_on.as_deref().map_or_else(
+        || ", built on nothing,".to_owned(),
+        |basis| format!(", built on {basis},"),
+    );
+    Sentence::default().event(&by.write, by.event).text(format!(
+        "{basis} replaced {victim} without having read it: {whose}'s update {victim} is lost"
+    ))
+}
+
+fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
+    let own = write
+        .fencing
+        .map_or("no fencing token".to_owned(), |token| token.to_string());
+    match harm {
+        Harm::Stale => {
+            let highest = write.highest.unwrap_or(0);
+            let sentence = Sentence::of("it was stale: the store had ");
+            match newest(scene, write, highest) {
+                Some(before) => sentence
+                    .event(format!("accepted {}", before.write), before.event)
+                    .text(format!(" with the newer fencing token {highest}")),
+                None => sentence.text(format!("heard of the newer fencing token {highest}")),
+            }
+        }
+        Harm::Late => Sentence::of(format!(
+            "it was late but not stale: the store had not heard of a fencing token above {own} yet, so it could not know"
+        )),
+    }
+}
+
+/// The accepted write by which the store came to know this fencing token.
+fn newest<'s>(scene: &'s Scene, write: &WriteMark, highest: u64) -> Option<&'s WriteMark> {
+    let before = scene.writes.iter().filter(|other| {
+        !other.seal
+            && other.fate == Fate::Accepted
+            && other.fencing == Some(highest)
+            && other.at() <= write.at()
+    });
+    before.min_by_key(|other| other.at())
+}
+
+fn named<'s>(scene: &'s Scene, name: &str) -> Option<&'s WriteMark> {
+    scene.writes.iter().find(|write| write.write == name)
+}

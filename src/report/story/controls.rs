@@ -1,0 +1,96 @@
+//! What the controls let through, one sentence a control: what a protection is worth is seen when
+//! it is missing.
+
+use super::protection::most_telling;
+use super::{bare, consequence, finding};
+use crate::lock::flaws::Flaw;
+use crate::plan::Control;
+use crate::report::model::{ArmModel, Model};
+use crate::report::scene::writes::{Harm, WriteMark};
+use crate::report::sentence::Sentence;
+use crate::report::words::at;
+
+/// Every control with its sentence.
+pub fn told(model: &Model) -> Vec<(&ArmModel, Sentence)> {
+    let controls = model.arms.get(1..).unwrap_or_default();
+    controls
+        .iter()
+        .map(|control| (control, one(control)))
+        .collect()
+}
+
+fn one(control: &ArmModel) -> Sentence {
+    let name = &control.result.arm;
+    if control.result.verdict.is_none() {
+        return Sentence::of("control ").code(name).text(format!(
+            " was {} ({}), so this run does not show that the drill can see that damage",
+            control.result.status,
+            bare(&control.result.why)
+        ));
+    }
+    if control.result.red_as_required != Some(true) {
+        return Sentence::of("control ").code(name).text(format!(
+            " did not go red, as it must: {}",
+            bare(&control.result.why)
+        ));
+    }
+    let change = control.plan().and_then(|plan| plan.control.as_ref());
+    let without = change.map_or_else(|| format!("in control {name}"), without);
+    let harmful = most_telling(&control.scene).filter(|write| write.harm().is_some());
+    let sentence = match (
+        harmful,
+        change.and_then(|change| finding(control, &change.check)),
+    ) {
+        (Some(write), _) => accepted(control, write, &without),
+        (None, Some(red)) => {
+            let sentence = Sentence::of(format!("{without}, "));
+            let words = bare(&red.why);
+            match red.events.first() {
+                Some(seq) => sentence.event(words, *seq),
+                None => sentence.text(words),
+            }
+        }
+        (None, None) => Sentence::of(format!("{without}, {}", bare(&control.result.why))),
+    };
+    sentence
+        .text(" (control ")
+        .code(name)
+        .text(": red, as required)")
+}
+
+fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
+    let kind = match write.harm() {
+        Some(Harm::Stale) => "stale",
+        Some(Harm::Late) | None => "late",
+    };
+    let sentence = Sentence::of(format!(
+        "{without}, the {kind} write of {} was ",
+        write.worker
+    ))
+    .event("accepted", write.event)
+    .text(format!(" at {}", at(write.at())));
+    match consequence::lost(&control.scene, write) {
+        Some(lost) => sentence.text("; ").then(lost),
+        None => sentence,
+    }
+}
+
+/// What a control takes away, in words where the change is a known one.
+fn without(change: &Control) -> String {
+    let to = change.to.as_str();
+    match (change.path.as_str(), to) {
+        ("store.fence", Some("off")) => "without the fence".to_owned(),
+        ("store.fence", Some("racy")) => {
+            "with a racy fence, which compares first and writes then".to_owned()
+        }
+        ("store.seal", _) if change.to.as_bool() == Some(false) => "without the seal".to_owned(),
+        ("lock.flaw", Some(flaw)) => Flaw::named(flaw).map_or_else(
+            || format!("with the built-in defect {flaw} in the lock"),
+            |known| {
+                let what = known.summary().split(':').next().unwrap_or_default();
+                format!("with the built-in defect {flaw} in the lock ({what})")
+            },
+        ),
+        (path, _) => format!("with {path} = {} instead of {}", change.to, change.from),
+    }
+}

@@ -1,0 +1,114 @@
+//! What a reader must know to check a finding by hand: what is counted, what a bound is made of,
+//! why two sentences that seem to contradict each other do not. Beside the findings, never instead.
+
+use super::holding::free_before;
+use super::protection::{reached, seals};
+use crate::checks::{Finding, Outcome};
+use crate::plan::Plan;
+use crate::report::model::ArmModel;
+use crate::report::scene::Scene;
+use crate::report::scene::tenure::Ended;
+use crate::report::scene::writes::Fate;
+use crate::report::words::{at, count, millis, span, stretch};
+
+/// The note to a finding, without its full stop; none if it explains itself.
+pub fn note(arm: &ArmModel, finding: &Finding) -> Option<String> {
+    let scene = &arm.scene;
+    match finding.check.as_str() {
+        "honest_belief" if finding.outcome == Outcome::Holds => stopped_believer(scene),
+        "recovers" => Some(recovery(scene, arm.plan()?)),
+        "no_stale_write" => Some(counted(scene)),
+        "no_lost_update" => Some(
+            "counted are accepted writes; a write is based on the one that its writer had read before"
+                .to_owned(),
+        ),
+        "rightful_served" => Some(
+            "counted are only writes by a worker that certainly was the sole holder at that moment"
+                .to_owned(),
+        ),
+        "outcome_honesty" => Some(
+            "counted are answers to commands of the lock (acquire, renew, release) that are compared with what the server did"
+                .to_owned(),
+        ),
+        "retry_budget" => Some(
+            "a wait is one step that enters the lock, from its first attempt to the grant".to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Why a handle that says *I hold* after the lease's end need not be a liar.
+pub fn stopped_believer(scene: &Scene) -> Option<String> {
+    let by_grant = scene.by_grant();
+    scene.beliefs.iter().find_map(|belief| {
+        let tenure = by_grant.get(&belief.grant)?;
+        let late = belief.until.checked_sub(tenure.until)?;
+        if tenure.ended == Ended::Released || late <= scene.epsilon {
+            return None;
+        }
+        let name = &belief.worker;
+        let stops = scene.stopped.iter();
+        let (_, from, to) = stops
+            .filter(|(worker, _, to)| worker == name && *to >= tenure.until)
+            .min_by_key(|(_, from, _)| *from)?;
+        Some(format!(
+            "{} after its lease had ended {name} still believed that it holds, because it was stopped {} and could not learn of it: a stopped process makes no claim and is not called a liar; what it had claimed before was true then",
+            span(late),
+            stretch(*from, *to)
+        ))
+    })
+}
+
+fn recovery(scene: &Scene, plan: &Plan) -> String {
+    let last_heal = scene
+        .faults
+        .iter()
+        .filter_map(|fault| fault.removed.or(fault.healed))
+        .max();
+    let bound = format!(
+        "the bound is the granted lease ({}) plus an allowance ({})",
+        millis(plan.lock.lease_ms),
+        millis(plan.recovery_bound_ms)
+    );
+    let Some(healed) = last_heal else {
+        return bound;
+    };
+    let gaps = scene.tenures.iter().zip(free_before(scene));
+    let before: Vec<String> = gaps
+        .filter_map(|(next, since)| Some((since?, next.from)))
+        .filter(|(_, until)| *until < healed)
+        .map(|(since, until)| stretch(since, until))
+        .collect();
+    if before.is_empty() {
+        return format!("{bound}; it counts from the last heal at {} on", at(healed));
+    }
+    format!(
+        "{bound}; it counts from the last heal at {} on. That the lock was free {} was before that heal and is not judged here",
+        at(healed),
+        before.join(", ")
+    )
+}
+
+/// What the numbers of writes count.
+fn counted(scene: &Scene) -> String {
+    let seals = seals(scene);
+    let accepted = reached(scene)
+        .filter(|write| write.fate == Fate::Accepted)
+        .count();
+    let apart = if seals == 0 {
+        String::new()
+    } else {
+        format!(
+            "; {} not counted, because a seal changes no data",
+            were(seals)
+        )
+    };
+    format!(
+        "counted are writes that reached the store, {accepted} of them accepted{apart}. Stale: older than a fencing token that the store had taken. Late: after the writer's lease had ended, whatever the order"
+    )
+}
+
+fn were(seals: usize) -> String {
+    let verb = if seals == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(seals, "seal"))
+}
