@@ -16,6 +16,7 @@ mod checks_work;
 mod cli_validate;
 mod edge_chosen;
 mod edge_conformance;
+mod edge_toxiproxy;
 mod experiment_files;
 mod experiment_plans;
 mod experiment_property;

@@ -2,7 +2,8 @@
 
 use lockdrill::env::edge::{self, EdgeError};
 use lockdrill::env::procfs;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,25 @@ impl EdgeServer {
         panic!("no {} could be started", kind.name);
     }
 
+    /// Asks it something behind the provider's back, and gives the answer.
+    pub fn tell(&self, method: &str, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        let head = format!("{head}Content-Length: {length}\r\n\r\n");
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     fn listens(&mut self) -> bool {
         let pid = i32::try_from(self.child.id()).unwrap();
         let deadline = Instant::now() + PATIENCE;
@@ -69,7 +89,6 @@ impl EdgeServer {
 
 impl Drop for EdgeServer {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }

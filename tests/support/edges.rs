@@ -39,6 +39,24 @@ where
     let able = |kind: &&&ProviderKind| injury.as_ref().is_none_or(|it| (kind.can)(it).is_ok());
     let kinds: Vec<_> = edge::ALL.iter().filter(able).collect();
     assert!(!kinds.is_empty(), "nobody can do {injury:?}");
+    with_all(kinds, case);
+}
+
+/// Plays a case with the provider of this name, if it is built in.
+pub fn with_only<F>(name: &str, case: impl Fn(Rig) -> F + Send + Copy + 'static)
+where
+    F: Future<Output = ()>,
+{
+    let kinds = edge::ALL.iter().filter(|kind| kind.name == name);
+    with_all(kinds.collect(), case);
+}
+
+fn with_all<F>(
+    kinds: Vec<&'static &'static ProviderKind>,
+    case: impl Fn(Rig) -> F + Send + Copy + 'static,
+) where
+    F: Future<Output = ()>,
+{
     for kind in kinds {
         println!("provider {}", kind.name);
         // A network namespace belongs to a thread: one of its own, and nothing else sees it.
