@@ -67,6 +67,10 @@ fn lacks(change: impl Fn(&mut Vec<Tried>), because: &str) {
     assert_unknown(&story(&tries).judge("evidence"), because);
 }
 
+fn without(tries: &mut Vec<Tried>, index: usize) {
+    tries.remove(index);
+}
+
 #[test]
 fn an_edge_that_is_cut_until_the_heal_is_evident() {
     assert_holds(&story(&cut()).judge("evidence"));
@@ -87,7 +91,7 @@ fn a_cut_that_somebody_took_away_before_the_heal_did_not_last() {
 #[test]
 fn an_edge_that_nobody_tried_just_before_the_heal_proves_nothing() {
     let nobody = "nobody tried a>redis just before the heal";
-    lacks(|tries| drop(tries.remove(2)), nobody);
+    lacks(|tries| without(tries, 2), nobody);
     lacks(|tries| tries[2].edge = "a>store", nobody);
     // While it was being injured, or mended, it may have been anything.
     lacks(|tries| tries[2].at = 501, nobody);
@@ -97,7 +101,7 @@ fn an_edge_that_nobody_tried_just_before_the_heal_proves_nothing() {
 #[test]
 fn the_onset_and_the_removal_are_seen_on_every_edge() {
     lacks(
-        |tries| drop(tries.remove(1)),
+        |tries| without(tries, 1),
         "nobody tried an edge that it hit",
     );
     lacks(
@@ -116,5 +120,5 @@ fn the_onset_and_the_removal_are_seen_on_every_edge() {
         |tries| tries[3].fresh = Seen::Silent,
         "a>redis did not answer after the heal",
     );
-    lacks(|tries| drop(tries.remove(3)), "nobody tried an edge after");
+    lacks(|tries| without(tries, 3), "nobody tried an edge after");
 }

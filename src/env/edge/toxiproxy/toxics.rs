@@ -143,7 +143,7 @@ mod tests {
             |pack| drop(pack.toxics.pop()),
             |pack| pack.toxics[1].stream = "upstream".into(),
             |pack| pack.toxics[1].toxicity = 0.5,
-            |pack| drop(pack.toxics[0].attributes.insert("latency".into(), 149)),
+            |pack| pack.toxics[0].attributes.extend([("latency".into(), 149)]),
             |pack| pack.toxics[0].r#type = "slicer".into(),
         ];
         for change in changes {
