@@ -10,7 +10,7 @@ use crate::env::procfs;
 use crate::run::director::incoming::Incoming;
 use crate::run::director::players::Standing;
 use crate::run::director::scene::Scene;
-use crate::run::director::{DirectorError, arrivals, servers};
+use crate::run::director::{DirectorError, arrivals, ports};
 use crate::run::run_dir;
 use crate::timeline::event::Event;
 use std::net::SocketAddr;
@@ -47,8 +47,8 @@ pub async fn start(
     loop {
         tries += 1;
         let address = match scene.spec.isolation {
-            Mode::Namespace => SocketAddr::new(servers::HOST, kind.own_port),
-            Mode::Guard => servers::free_address()?,
+            Mode::Namespace => SocketAddr::new(ports::HOST, kind.own_port),
+            Mode::Guard => ports::free_address()?,
         };
         let spawned = spawn(scene, kind, (program.clone(), address)).await?;
         if listens(scene, kind, (spawned.pid, address)).await? {
@@ -66,7 +66,7 @@ pub async fn start(
             return Ok(address);
         }
         // Somebody else may have taken the port in between.
-        if tries == servers::PORT_TRIES || scene.spec.isolation == Mode::Namespace {
+        if tries == ports::TRIES || scene.spec.isolation == Mode::Namespace {
             let what = format!(
                 "{} ended at once, see {}",
                 kind.name,
