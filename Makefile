@@ -11,13 +11,16 @@ DRILLS ?= --all
 LOCKDRILL = cargo run --release --locked --quiet --bin lockdrill --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build drills test check bench doctor soak nightly clean clean-leftovers FORCE
+.PHONY: help setup setup-toxiproxy build drills test check bench doctor soak nightly clean clean-leftovers FORCE
 
 help: ## Show this help
 	@scripts/make-help
 
-setup: ## Install what is missing (Redis 7 program, C compiler); starts no service
+setup: ## Install what is missing (Redis 7, C compiler, OpenSSL); starts no service
 	@scripts/setup
+
+setup-toxiproxy: ## Install Toxiproxy for this user if Go is here; drills do without
+	@scripts/setup-toxiproxy
 
 build: setup ## Build lockdrill in release mode
 	cargo build --release --locked
@@ -25,10 +28,10 @@ build: setup ## Build lockdrill in release mode
 drill-%: build FORCE ## Run experiments/NAME.toml with its controls: make drill-pause
 	@$(LOCKDRILL) run $* $(ARGS)
 
-drills: build ## Run every drill with its controls
+drills: build setup-toxiproxy ## Run every drill with its controls
 	@$(LOCKDRILL) run --all $(ARGS)
 
-test: setup ## Run all tests
+test: setup setup-toxiproxy ## Run all tests
 	cargo test --locked $(ARGS)
 
 check: setup ## Formatting, lints, tests, experiment files: what must pass before a commit
@@ -47,6 +50,7 @@ soak: build ## Run drills N times each: make soak N=500 DRILLS=pause
 	@$(LOCKDRILL) run $(DRILLS) --repeat $(N) $(ARGS)
 
 nightly: build ## Run every drill N times, seeded by the date, with JUnit
+	@scripts/setup-toxiproxy --require
 	@$(LOCKDRILL) run --all --repeat $(N) --seed $$(date -u +%Y%m%d) --junit reports/nightly.xml $(ARGS)
 
 clean-leftovers: build ## Undo what a killed run left behind; never touches a live run

@@ -4,6 +4,7 @@
 #[path = "support/lab.rs"]
 mod lab;
 
+mod faked_edges;
 mod faked_faults;
 mod lab_killed;
 mod run_drills;

@@ -6,6 +6,7 @@ mod support;
 
 mod checks_damaged;
 mod checks_edges;
+mod checks_injured;
 mod checks_jobs;
 mod checks_lock;
 mod checks_oracle;
@@ -16,6 +17,7 @@ mod checks_work;
 mod cli_validate;
 mod edge_chosen;
 mod edge_conformance;
+mod edge_toxiproxy;
 mod experiment_cast;
 mod experiment_files;
 mod experiment_plans;

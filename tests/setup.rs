@@ -12,6 +12,9 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
+const TOOLS: [&str; 11] = [
+    "bash", "cut", "dirname", "env", "grep", "mkdir", "mktemp", "mv", "rm", "sed", "timeout",
+];
 const INSTALL_REDIS: &str = "apt-get install --yes --no-install-recommends redis-tools";
 
 /// A machine made of stand-ins.
@@ -25,7 +28,7 @@ impl Machine {
         let machine = Machine {
             bin: TempDir::new().unwrap(),
         };
-        for tool in ["bash", "cut", "dirname", "env", "grep", "sed"] {
+        for tool in TOOLS {
             let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
                 .map(|folder| folder.join(tool))
                 .find(|path| path.is_file())
@@ -38,6 +41,7 @@ impl Machine {
             .has("rustc", "echo 'rustc 1.89.0 (29483883e 2025-08-04)'")
             .has("redis-server", "echo 'Redis server v=7.0.15 sha=0 bits=64'")
             .has("cc", "")
+            .has("pkg-config", "")
             .has("id", "echo 0")
             .has("sudo", "echo \"sudo\" >>\"$ASKED\"\n\"$@\"")
             .has("apt-cache", "echo '  Candidate: 5:7.0.15-1~deb12u10'")
@@ -86,9 +90,15 @@ impl Machine {
     }
 
     fn setup_with(&self, variables: &[(&str, &str)]) -> Answer {
+        self.run("scripts/setup", &[], variables)
+    }
+
+    /// Runs a script of the project on this machine.
+    fn run(&self, script: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Answer {
         let asked = self.bin.path().join("asked");
         let output = Command::new(self.bin.path().join("bash"))
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(script))
+            .args(arguments)
             .env_clear()
             .env("PATH", self.bin.path())
             .env("ASKED", &asked)
@@ -157,6 +167,23 @@ fn a_missing_compiler_is_installed_too() {
     );
     assert!(answer.said.contains("no `cc` on PATH"), "{}", answer.said);
     assert_eq!(answer.code, 4, "this apt-get brought none");
+}
+
+#[test]
+fn missing_headers_of_openssl_are_installed_too() {
+    let machine = Machine::ready()
+        .has("pkg-config", "[[ -e $ASKED ]]")
+        .apt_get("");
+    let answer = machine.setup();
+    assert_eq!(
+        answer.asked.trim(),
+        "apt-get install --yes --no-install-recommends pkg-config libssl-dev"
+    );
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    let none = Machine::ready().lacks("pkg-config").apt_get("").setup();
+    assert_eq!(none.code, 4, "this apt-get brought none");
+    let named = Machine::ready().lacks("pkg-config");
+    assert_eq!(named.setup_with(&[("OPENSSL_DIR", "/opt/ssl")]).asked, "");
 }
 
 #[test]
@@ -283,4 +310,97 @@ fn without_apt_get_it_says_what_others_use() {
         .lacks("apt-get")
         .setup()
         .refuses(&["no apt-get", "dnf install", "not tried"]);
+}
+
+impl Machine {
+    /// `scripts/setup-toxiproxy`, with the cache folder in this machine.
+    fn toxiproxy(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Answer {
+        let cache = self.cache();
+        let mut all = vec![
+            ("XDG_CACHE_HOME", cache.to_str().unwrap()),
+            ("GOROOT", "/nonexistent"),
+        ];
+        all.extend(variables);
+        self.run("scripts/setup-toxiproxy", arguments, &all)
+    }
+
+    fn cache(&self) -> std::path::PathBuf {
+        self.bin.path().join("cache")
+    }
+
+    /// What `scripts/setup-toxiproxy` has brought.
+    fn brought(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.cache().join("lockdrill/bin"));
+        let entries = entries.into_iter().flatten();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    /// A Go of this version that does `install` when asked to.
+    fn with_go(self, version: &str, install: &str) -> Machine {
+        self.has(
+            "go",
+            &format!(
+                "[[ $1 == env ]] && echo {version} && exit\necho \"go $*\" >>\"$ASKED\"\n{install}"
+            ),
+        )
+    }
+}
+
+const BUILD: &str = "echo built >\"$GOBIN/server\"";
+const GO_INSTALL: &str = "go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0";
+
+#[test]
+fn toxiproxy_is_announced_then_built_once() {
+    let machine = Machine::ready().with_go("go1.23.0", BUILD);
+    assert_eq!(machine.toxiproxy(&["--here"], &[]).code, 1);
+    let answer = machine.toxiproxy(&["--require"], &[]);
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert_eq!(answer.asked.trim(), GO_INSTALL);
+    let announced = answer.said.find("will install Toxiproxy").unwrap();
+    assert!(announced < answer.said.find("done: Toxiproxy").unwrap());
+    assert_eq!(machine.brought(), ["toxiproxy-server"]);
+    let again = machine.toxiproxy(&["--require"], &[]);
+    assert_eq!((again.code, again.said.as_str()), (0, ""));
+    assert_eq!(again.asked.trim(), GO_INSTALL, "only once");
+    assert_eq!(machine.toxiproxy(&["--here"], &[]).code, 0);
+}
+
+#[test]
+fn where_toxiproxy_cannot_be_brought_that_is_one_line_and_no_error() {
+    let fails = "echo no network >&2; exit 1";
+    for (machine, forbid, why) in [
+        (Machine::ready(), "0", "no Go 1.23"),
+        (
+            Machine::ready().with_go("go1.22.9", BUILD),
+            "0",
+            "no Go 1.23",
+        ),
+        (
+            Machine::ready().with_go("go1.25.1", BUILD),
+            "1",
+            "NO_INSTALL",
+        ),
+        (Machine::ready().with_go("go1.25.1", fails), "0", "failed"),
+    ] {
+        let variables = [("LOCKDRILL_NO_INSTALL", forbid)];
+        let answer = machine.toxiproxy(&[], &variables);
+        assert_eq!(answer.code, 0, "{}", answer.said);
+        assert!(answer.said.contains(why), "{}", answer.said);
+        assert_eq!(machine.brought(), [""; 0], "nothing is left");
+        let required = machine.toxiproxy(&["--require"], &variables);
+        assert_eq!(required.code, 4, "{}", required.said);
+    }
+}
+
+#[test]
+fn a_toxiproxy_that_is_here_is_taken() {
+    let machine = Machine::ready().has("toxiproxy-server", "");
+    assert_eq!(machine.toxiproxy(&["--require"], &[]).said, "");
+    let named = [("LOCKDRILL_TOXIPROXY", "/nonexistent/toxiproxy")];
+    assert_eq!(machine.toxiproxy(&["--here"], &named).code, 1);
+    let answer = machine.toxiproxy(&["--require"], &named);
+    assert!(answer.said.contains("is not a file"), "{}", answer.said);
+    assert_eq!(answer.code, 4);
 }

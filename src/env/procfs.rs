@@ -115,6 +115,32 @@ pub fn listening_ports() -> io::Result<Vec<u16>> {
     Ok(ports)
 }
 
+/// Whether this process itself has a listener on this port.
+///
+/// # Errors
+/// When `/proc` cannot be read, or the process is gone.
+pub fn listens(pid: i32, port: u16) -> io::Result<bool> {
+    let mut inodes = Vec::new();
+    for line in fs::read_to_string("/proc/net/tcp")?.lines() {
+        if listening_port(line) == Some(port)
+            && let Some(inode) = line.split_whitespace().nth(9)
+        {
+            inodes.push(format!("socket:[{inode}]"));
+        }
+    }
+    for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
+        // A descriptor may be closed meanwhile.
+        if let Ok(target) = fs::read_link(entry?.path())
+            && inodes
+                .iter()
+                .any(|inode| target.as_os_str() == inode.as_str())
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The port of a line like `0: 0100007F:18EB 00000000:0000 0A …`; 0A is LISTEN.
 fn listening_port(line: &str) -> Option<u16> {
     let mut fields = line.split_whitespace();
@@ -129,6 +155,24 @@ fn listening_port(line: &str) -> Option<u16> {
 mod tests {
     use super::*;
     use std::net::TcpListener;
+
+    #[test]
+    fn a_listener_is_known_by_its_process() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let us = i32::try_from(std::process::id()).unwrap();
+        assert!(listens(us, port).unwrap());
+        let mut other = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let others = listens(i32::try_from(other.id()).unwrap(), port);
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(!others.unwrap());
+        drop(listener);
+        assert!(!listens(us, port).unwrap());
+    }
 
     #[test]
     fn a_name_with_brackets_does_not_shift_the_fields() {

@@ -1,5 +1,6 @@
 //! Two edges to one real server over each provider, and a client that speaks bytes.
 
+use super::edge_server::EdgeServer;
 use super::redis_server::RedisServer;
 use lockdrill::env::edge::{self, EdgeId, Injury, Provider, ProviderKind, ServerProtocol};
 use lockdrill::env::edge::{EdgeError, Measured, Surroundings, Upstream};
@@ -26,6 +27,8 @@ pub struct Rig {
     pub b: EdgeId,
     pub to_a: SocketAddr,
     pub to_b: SocketAddr,
+    /// The provider's own, if it has one.
+    pub edge_server: Option<EdgeServer>,
 }
 
 /// Plays a case with every provider that can do the injury; at least one can.
@@ -36,6 +39,24 @@ where
     let able = |kind: &&&ProviderKind| injury.as_ref().is_none_or(|it| (kind.can)(it).is_ok());
     let kinds: Vec<_> = edge::ALL.iter().filter(able).collect();
     assert!(!kinds.is_empty(), "nobody can do {injury:?}");
+    with_all(kinds, case);
+}
+
+/// Plays a case with the provider of this name, if it is built in.
+pub fn with_only<F>(name: &str, case: impl Fn(Rig) -> F + Send + Copy + 'static)
+where
+    F: Future<Output = ()>,
+{
+    let kinds = edge::ALL.iter().filter(|kind| kind.name == name);
+    with_all(kinds.collect(), case);
+}
+
+fn with_all<F>(
+    kinds: Vec<&'static &'static ProviderKind>,
+    case: impl Fn(Rig) -> F + Send + Copy + 'static,
+) where
+    F: Future<Output = ()>,
+{
     for kind in kinds {
         println!("provider {}", kind.name);
         // A network namespace belongs to a thread: one of its own, and nothing else sees it.
@@ -77,7 +98,10 @@ fn own_network() -> bool {
 
 /// Without a namespace a provider that needs one must not touch the machine's own network.
 fn refuses_the_machine(kind: &ProviderKind) {
-    let here = Surroundings { mode: Mode::Guard };
+    let here = Surroundings {
+        mode: Mode::Guard,
+        server: None,
+    };
     match (kind.make)(&here) {
         Err(error) => println!("{}: not played here: {error}", kind.name),
         Ok(_) => panic!("{} is ready to change this machine's network", kind.name),
@@ -93,7 +117,15 @@ impl Rig {
         } else {
             Mode::Guard
         };
-        let mut provider = match (kind.make)(&Surroundings { mode }) {
+        let edge_server = match kind.server {
+            None => None,
+            Some(server) => Some(EdgeServer::start(server)?),
+        };
+        let here = Surroundings {
+            mode,
+            server: edge_server.as_ref().map(|server| server.address),
+        };
+        let mut provider = match (kind.make)(&here) {
             Ok(provider) => provider,
             Err(error @ EdgeError::Missing { .. }) => {
                 assert!(error.to_string().contains("install"), "{error}");
@@ -119,6 +151,7 @@ impl Rig {
             b,
             to_a,
             to_b,
+            edge_server,
         })
     }
 

@@ -3,6 +3,7 @@
 
 pub mod conformance;
 pub mod drill;
+pub mod edge_server;
 pub mod edges;
 pub mod golden;
 pub mod history;

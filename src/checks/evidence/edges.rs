@@ -1,7 +1,8 @@
 //! Proof that edges were injured as a fault says, no others were, and that they were mended.
 //!
 //! Shown by a stranger who tries them: on a connection of its own, and on one from before the
-//! onset, of which the server itself tells whether it executed what was sent on it. A fault that
+//! onset, of which the server itself tells whether it executed what was sent on it. Once more just
+//! before the heal: an injury that somebody took away meanwhile was not there. A fault that
 //! chooses one request is shown by what became of that request.
 
 use super::Proof;
@@ -40,7 +41,24 @@ pub(super) fn injured(plan: &FaultPlan, window: &FaultWindow, harm: Harm, proof:
         proof.require(tried.old.is_some_and(|seen| old.contains(&seen)), || {
             format!("{name}: an old connection on {edge} was {:?}", tried.old)
         });
+        lasted((name, edge, fresh), window, proof);
     }
+}
+
+/// A new connection saw the same just before the heal.
+fn lasted((name, edge, expected): (&str, &str, &[Seen]), window: &FaultWindow, proof: &mut Proof) {
+    let span = window.certain();
+    let again = of(window, "heal").find(|tried| {
+        tried.hit && tried.edge == edge && span.is_some_and(|span| span.contains(tried.at))
+    });
+    let Some(again) = again else {
+        return proof.lacks(format!("{name}: nobody tried {edge} just before the heal"));
+    };
+    proof.events.push(again.seq);
+    proof.require(expected.contains(&again.fresh), || {
+        let fresh = again.fresh;
+        format!("{name}: just before the heal a new connection on {edge} was {fresh:?}")
+    });
 }
 
 /// What a new and an old connection may see.

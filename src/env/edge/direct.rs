@@ -15,6 +15,7 @@ pub const KIND: ProviderKind = ProviderKind {
     summary: "no proxy: the worker connects to the server itself; nothing can be injured",
     can,
     needs_namespace: false,
+    server: None,
     make,
 };
 

@@ -10,6 +10,7 @@
 
 use crate::env::isolation::Mode;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub mod builtin;
@@ -17,6 +18,8 @@ pub mod direct;
 mod error;
 pub mod netfilter;
 pub mod probe;
+#[cfg(feature = "toxiproxy")]
+pub mod toxiproxy;
 mod words;
 
 pub use error::EdgeError;
@@ -30,6 +33,21 @@ pub use words::{
 pub struct Surroundings {
     /// How the arm is kept apart from the machine.
     pub mode: Mode,
+    /// Where the provider's own server answers, if it has one.
+    pub server: Option<SocketAddr>,
+}
+
+/// A server program that makes the edges of a provider; each arm starts one of its own.
+#[derive(Debug)]
+pub struct EdgeServer {
+    /// Its name in the record, and of its log.
+    pub name: &'static str,
+    /// The program. Fails where it is not on this machine: with what brings it.
+    pub find: fn() -> Result<PathBuf, EdgeError>,
+    /// Its arguments, from the address where it is to answer.
+    pub args: fn(SocketAddr) -> Vec<String>,
+    /// Where it answers in a network of the arm's own.
+    pub own_port: u16,
 }
 
 /// One entry of the registry.
@@ -43,13 +61,21 @@ pub struct ProviderKind {
     pub can: fn(&Injury) -> Result<(), &'static str>,
     /// It may run only where the arm has a network namespace of its own.
     pub needs_namespace: bool,
+    /// What must run before it is made, if something must.
+    pub server: Option<&'static EdgeServer>,
     /// A provider without edges. Fails where the surroundings are not what it needs or a program
     /// that it drives is missing.
     pub make: fn(&Surroundings) -> Result<Box<dyn Provider>, EdgeError>,
 }
 
 /// Every provider.
-pub const ALL: &[&ProviderKind] = &[&builtin::KIND, &direct::KIND, &netfilter::KIND];
+pub const ALL: &[&ProviderKind] = &[
+    &builtin::KIND,
+    &direct::KIND,
+    &netfilter::KIND,
+    #[cfg(feature = "toxiproxy")]
+    &toxiproxy::KIND,
+];
 
 /// The provider of this name.
 pub fn find(name: &str) -> Option<&'static ProviderKind> {

@@ -93,7 +93,7 @@ pub enum Injury {
     /// What flows this way vanishes. Connections stay open, new ones are accepted or hang, nobody
     /// is told. What a connection sees at the heal depends on the provider: packets that the
     /// kernel dropped are sent again and arrive late; bytes that a proxy dropped never arrive, and
-    /// the proxy resets a connection that lost some.
+    /// the proxy resets or closes a connection that lost some.
     Silence(Way),
     /// Live connections get RST; new ones are refused or reset until the heal.
     Reset,
@@ -155,6 +155,7 @@ impl Injury {
 /// `to_client`. `requests`, `replies`: whole frames. `matching`: requests that contained a mark.
 /// `held`, `delivered`, `lost`: chosen frames. `plain`: connections whose frames were not understood.
 /// `to_server_packets_dropped`, `to_client_packets_dropped`, `packets_rejected`: as the kernel counts.
+/// `toxics`: seen in Toxiproxy after the onset, or just before the heal.
 pub type Measured = Vec<(String, u64)>;
 
 /// An injury has begun. Times are `CLOCK_MONOTONIC`, ns.

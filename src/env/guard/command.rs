@@ -13,6 +13,9 @@ use std::process::{Command, Stdio};
 /// What a child inherits beyond the arm's mark.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "TMPDIR", "RUST_BACKTRACE"];
 
+/// Variables that send the requests of HTTP clients through a proxy of the machine's.
+pub const WEB_PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
+
 /// The director: the guard's own output and environment, and one end of the socket.
 pub(super) fn director(order: &Order, socket: OwnedFd) -> io::Result<Command> {
     let program = match &order.program {
@@ -24,6 +27,10 @@ pub(super) fn director(order: &Order, socket: OwnedFd) -> io::Result<Command> {
         .args(&order.args)
         .stdin(Stdio::null())
         .env(SOCKET, socket.as_raw_fd().to_string());
+    // An arm speaks to its own servers only, and nobody is to stand between.
+    for name in WEB_PROXIES {
+        command.env_remove(name);
+    }
     // The one descriptor that the director, and nobody else, is to have.
     let hand_over = move || {
         fcntl(&socket, FcntlArg::F_SETFD(FdFlag::empty()))?;

@@ -39,6 +39,7 @@ mod protocol;
 mod server;
 
 pub use client::Client;
+pub use command::WEB_PROXIES;
 pub use protocol::{Change, ChildEvent, ChildRole, Spawn, Spawned};
 pub use server::{ENDED, INTERRUPT, Left, REFUSED};
 

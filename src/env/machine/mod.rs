@@ -2,6 +2,7 @@
 //!
 //! Nothing is changed: what is started here is ended here, what is written is deleted.
 
+use crate::env::edge::{self, EdgeError};
 use crate::env::error::EnvError;
 use crate::env::{redis, root};
 use nix::sys::statvfs::statvfs;
@@ -84,22 +85,21 @@ fn redis_server() -> Finding {
 }
 
 fn toxiproxy() -> Finding {
-    let (what, name) = ("toxiproxy", "toxiproxy-server");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file());
-    match found {
-        Some(file) => Finding::new(what, Level::Ready, file.display().to_string()),
-        None => Finding::new(
-            what,
-            Level::Limited,
-            "not found; only network drills ask for it",
-        )
-        .todo(
-            "go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0 && \
-                 sudo install \"$(go env GOPATH)/bin/server\" /usr/local/bin/toxiproxy-server",
-        ),
+    let what = "toxiproxy";
+    let limited = |says: String| {
+        let says = format!("{says} (the builtin proxy does everything)");
+        Finding::new(what, Level::Limited, says)
+    };
+    let Some(server) = edge::find(what).and_then(|kind| kind.server) else {
+        return limited("this lockdrill was built without it".to_owned())
+            .todo("cargo build --release --features toxiproxy");
+    };
+    match (server.find)() {
+        Ok(file) => Finding::new(what, Level::Ready, file.display().to_string()),
+        Err(EdgeError::Missing { program, .. }) => {
+            limited(format!("no {program} found")).todo("make setup-toxiproxy")
+        }
+        Err(error) => limited(error.to_string()).todo("unset LOCKDRILL_TOXIPROXY"),
     }
 }
 

@@ -127,7 +127,7 @@ pub async fn undo(
                 let Struck::Edges(hit, _) = struck else {
                     return Err(DirectorError::Bug("mended what is no edge".to_owned()));
                 };
-                undone.removed = edges::mend(scene, fault, hit).await?;
+                (undone.began, undone.removed) = edges::mend(scene, fault, hit).await?;
             }
             Action::StopGroup | Action::KillGroup | Action::Injure(_) => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));

@@ -115,6 +115,10 @@ fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
         let name = name.clone();
         return server(scene, &name, event);
     }
+    if let Some(server_of_edges) = scene.edge_server.as_ref().filter(|is| is.pid == event.pid) {
+        let name = server_of_edges.name.to_owned();
+        return server(scene, &name, event);
+    }
     let Some((name, worker)) = scene
         .workers
         .iter_mut()
@@ -155,8 +159,11 @@ fn server(scene: &mut Scene, name: &str, event: &ChildEvent) -> Result<(), Direc
         Child::Killed(signal) => (None, Some(signal)),
         Child::Stopped | Child::Continued => return Ok(()),
     };
-    let server = scene.servers.get_mut(name);
-    let before = server.map(|server| std::mem::replace(&mut server.standing, Standing::Gone));
+    let before = match (scene.servers.get_mut(name), &mut scene.edge_server) {
+        (Some(server), _) => Some(std::mem::replace(&mut server.standing, Standing::Gone)),
+        (None, Some(server)) => Some(std::mem::replace(&mut server.standing, Standing::Gone)),
+        (None, None) => None,
+    };
     let at = event.at_monotonic_ns.saturating_sub(scene.zero_ns);
     scene.record(
         at,

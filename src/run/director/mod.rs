@@ -10,6 +10,7 @@ mod incoming;
 mod injure;
 mod patience;
 mod players;
+mod ports;
 mod progress;
 mod scene;
 mod servers;

@@ -1,7 +1,7 @@
 //! Everything one arm has: the record, the servers, the workers, the faults, and what has been
 //! seen so far.
 
-use super::edges::Edges;
+use super::edges::{EdgeServing, Edges};
 use super::incoming::{self, Incoming};
 use super::players::{Fault, FaultState, Server, Worker};
 use super::progress::{self, Progress};
@@ -45,6 +45,8 @@ pub struct Scene {
     pub servers: BTreeMap<String, Server>,
     /// The ways from workers to servers, once they are open.
     pub edges: Option<Edges>,
+    /// The server that makes them, if one does.
+    pub edge_server: Option<EdgeServing>,
     /// The next place in each server's order.
     positions: BTreeMap<String, u64>,
     pub workers: BTreeMap<String, Worker>,
@@ -98,6 +100,7 @@ impl Scene {
             control: None,
             servers: BTreeMap::new(),
             edges: None,
+            edge_server: None,
             positions: BTreeMap::new(),
             workers: BTreeMap::new(),
             truth: Truth::default(),

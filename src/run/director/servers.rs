@@ -4,7 +4,7 @@
 use super::incoming::Incoming;
 use super::players::{Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, until};
+use super::{DirectorError, arrivals, ports, until};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
@@ -16,17 +16,12 @@ use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
 use crate::timeline::event::{By, Change, Event};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A fresh server answers in 12 ms on an idle machine.
 const READY_MAX: Duration = Duration::from_secs(20);
-
-/// How often a port that somebody else took is tried again.
-const PORT_TRIES: usize = 5;
-
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
 /// one: the store's log is read at the end.
@@ -60,14 +55,6 @@ const fn name(service: Service) -> &'static str {
     }
 }
 
-/// The port of a service in a network namespace of our own.
-const fn own_port(service: Service) -> u16 {
-    match service {
-        Service::Lock => 6379,
-        Service::Store => 6380,
-    }
-}
-
 /// A server that answers on its socket, is followed, and then on its port.
 async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let role = name(service);
@@ -81,7 +68,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     // Where the network is the arm's own, each edge may lead to an address of its own.
     let bind = match scene.spec.isolation {
         Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        Mode::Guard => HOST,
+        Mode::Guard => ports::HOST,
     };
     let args = server::args(bind, &socket, &folder, persist);
     let spawned = start_redis(scene, role, (args, folder)).await?;
@@ -160,30 +147,19 @@ async fn open(
     (control, had): (&Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
-        Mode::Namespace => Some(SocketAddr::new(HOST, own_port(service))),
+        Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
         Mode::Guard => had,
     };
     let mut tries = 0;
     loop {
         tries += 1;
-        let address = fixed.map_or_else(free_address, Ok)?;
+        let address = fixed.map_or_else(ports::free_address, Ok)?;
         match control.open_port(address.port()).await {
             Ok(()) => return Ok(address),
-            Err(_) if tries < PORT_TRIES && fixed.is_none() => {}
+            Err(_) if tries < ports::TRIES && fixed.is_none() => {}
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-fn free_address() -> Result<SocketAddr, DirectorError> {
-    TcpListener::bind((HOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map_err(|error| {
-            DirectorError::Env(EnvError::new(
-                format!("no free port on {HOST}: {error}"),
-                "close what holds the ports, or use --isolation namespace",
-            ))
-        })
 }
 
 async fn start_redis(

@@ -22,12 +22,17 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
             server.standing = Standing::Ending;
         }
     }
+    if let Some(edges) = &mut scene.edges {
+        edges.close().await;
+    }
+    if let Some(server) = &mut scene.edge_server
+        && server.standing != Standing::Gone
+    {
+        server.standing = Standing::Ending;
+    }
     // A stopped server would not hear SIGTERM; faults are healed by now, or it was killed.
     for pid in running(scene) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
-    }
-    if let Some(edges) = &mut scene.edges {
-        edges.close().await;
     }
     until::gone(scene, Duration::from_secs(3)).await?;
     for pid in running(scene) {
@@ -35,7 +40,9 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
     }
     until::gone(scene, Duration::from_secs(3)).await?;
     let servers = scene.servers.values();
-    let ports: Vec<u16> = servers.map(|server| server.address.port()).collect();
+    let mut ports: Vec<u16> = servers.map(|server| server.address.port()).collect();
+    ports.extend(scene.edge_server.iter().map(|server| server.address.port()));
+    ports.extend(scene.edges.iter().flat_map(|edges| edges.ports()));
     let left = sweep::left(scene.spec.isolation, &ports).map_err(|error| {
         DirectorError::Env(EnvError::new(
             format!("cannot look for what is left: {error}"),
@@ -49,5 +56,8 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
 fn running(scene: &Scene) -> Vec<i32> {
     let servers = scene.servers.values();
     let there = servers.filter(|server| server.standing != Standing::Gone);
-    there.map(|server| server.pid).collect()
+    let edges = scene.edge_server.iter();
+    let edges = edges.filter(|server| server.standing != Standing::Gone);
+    let there = there.map(|server| server.pid);
+    there.chain(edges.map(|server| server.pid)).collect()
 }

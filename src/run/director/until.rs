@@ -67,7 +67,10 @@ pub async fn ended(scene: &mut Scene, pid: i32, limit: Duration) -> Result<(), D
 pub async fn gone(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
     let all_gone = |scene: &Scene| {
         let gone = |server: &Server| server.standing == Standing::Gone;
-        scene.servers.values().all(gone) && scene.workers.values().all(|worker| worker.exited)
+        let edges = scene.edge_server.as_ref();
+        scene.servers.values().all(gone)
+            && edges.is_none_or(|server| server.standing == Standing::Gone)
+            && scene.workers.values().all(|worker| worker.exited)
     };
     match until(scene, limit, "everything to end", all_gone).await {
         Err(DirectorError::Env(_)) => Ok(()),

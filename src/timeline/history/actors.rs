@@ -108,7 +108,7 @@ pub struct Tried {
     pub seq: u64,
     /// Lab time, ns.
     pub at: u64,
-    /// `cut` or `healed`.
+    /// `cut`, `heal` or `healed`.
     pub moment: String,
     /// The edge.
     pub edge: String,

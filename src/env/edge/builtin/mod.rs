@@ -32,6 +32,7 @@ pub const KIND: ProviderKind = ProviderKind {
     summary: "a TCP proxy inside the lab: every injury, also of one chosen command or its reply",
     can: rule::can,
     needs_namespace: false,
+    server: None,
     make,
 };
 

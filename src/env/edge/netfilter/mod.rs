@@ -32,6 +32,7 @@ pub const KIND: ProviderKind = ProviderKind {
     summary: "real packet loss and real resets by iptables; only in a network namespace",
     can,
     needs_namespace: true,
+    server: None,
     make,
 };
 
