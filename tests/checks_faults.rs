@@ -699,6 +699,7 @@ fn a_key_that_was_kept_is_the_same_grant() {
     let mut h = killed_server();
     let a = h.acquire("a", 100);
     restarted(&mut h, HEAL + 1, Some((&a, 1_100)), 1);
+    assert_eq!(h.history().grants[0].end, KeyEnd::Open);
     h.renew(&a, 950);
     h.release(&a, 1_000);
     h.acquire("b", 1_010);
