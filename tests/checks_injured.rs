@@ -90,19 +90,20 @@ fn a_cut_that_somebody_took_away_before_the_heal_did_not_last() {
 
 #[test]
 fn an_edge_that_nobody_tried_just_before_the_heal_proves_nothing() {
-    let nobody = "nobody tried a>redis just before the heal";
+    let nobody = "nobody tried the edge of a as `heal`";
     lacks(|tries| without(tries, 2), nobody);
     lacks(|tries| tries[2].edge = "a>store", nobody);
     // While it was being injured, or mended, it may have been anything.
-    lacks(|tries| tries[2].at = 501, nobody);
-    lacks(|tries| tries[2].at = 1501, nobody);
+    let untimely = "a>redis was not tried at its time as `heal`";
+    lacks(|tries| tries[2].at = 501, untimely);
+    lacks(|tries| tries[2].at = 1501, untimely);
 }
 
 #[test]
 fn the_onset_and_the_removal_are_seen_on_every_edge() {
     lacks(
         |tries| without(tries, 1),
-        "nobody tried an edge that it hit",
+        "nobody tried the edge of a as `cut`",
     );
     lacks(
         |tries| tries[1].fresh = Seen::Answered,
@@ -120,5 +121,8 @@ fn the_onset_and_the_removal_are_seen_on_every_edge() {
         |tries| tries[3].fresh = Seen::Silent,
         "a>redis did not answer after the heal",
     );
-    lacks(|tries| without(tries, 3), "nobody tried an edge after");
+    lacks(
+        |tries| without(tries, 3),
+        "nobody tried the edge of a as `healed`",
+    );
 }

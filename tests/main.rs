@@ -6,6 +6,7 @@ mod support;
 
 mod checks_damaged;
 mod checks_edges;
+mod checks_faults;
 mod checks_injured;
 mod checks_jobs;
 mod checks_lock;

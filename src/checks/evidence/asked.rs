@@ -1,33 +1,42 @@
 //! Proof that a server was told what a fault says, and did it.
 
 use super::Proof;
+use crate::env::action::Action;
+use crate::faults::FaultKind;
 use crate::plan::FaultPlan;
 use crate::timeline::history::FaultWindow;
 
-/// One answered command for the onset, and one for the heal if it has one, each in its time.
-pub(super) fn prove(plan: &FaultPlan, window: &FaultWindow, heals: bool, proof: &mut Proof) {
+/// One answer to each command of the onset, and of the heal, each in its time.
+pub(super) fn prove(
+    (plan, kind): (&FaultPlan, &FaultKind),
+    window: &FaultWindow,
+    (words, heals): (&[&str], bool),
+    proof: &mut Proof,
+) {
     let name = &plan.name;
-    let Some(onset) = window.onsets.first() else {
-        return;
+    // Of several commands, the onset is dated by the last.
+    let last = matches!(kind.onset.last(), Some(Action::Ask(last)) if *last == words);
+    let (time, what) = if heals {
+        let heal = window.heals.first();
+        let time = heal.and_then(|heal| Some((heal.began, heal.removed?)));
+        (time, "that it had undone it")
+    } else {
+        let onset = window.onsets.first();
+        let time = onset.map(|onset| (if last { onset.began } else { 0 }, onset.effective));
+        (time, "that it did what it was told")
     };
-    let within = |from: u64, to: u64| {
-        let mut asked = window.asked.iter();
-        asked.find(|asked| asked.ok && (from..=to).contains(&asked.at))
-    };
-    let begun = within(onset.began, onset.effective);
-    proof.events.extend(begun.map(|asked| asked.seq));
-    proof.require(begun.is_some(), || {
-        format!("{name}: the server did not answer that it did what it was told")
+    let asked = window.asked.iter().find(|asked| {
+        let in_time = time.is_some_and(|(from, to)| (from..=to).contains(&asked.at));
+        asked.ok && in_time && says(&asked.command, words)
     });
-    if !heals {
-        return;
-    }
-    let Some(heal) = window.heals.first() else {
-        return;
-    };
-    let undone = within(heal.began, heal.removed.unwrap_or(0));
-    proof.events.extend(undone.map(|asked| asked.seq));
-    proof.require(undone.is_some(), || {
-        format!("{name}: the server did not answer that it had undone it")
+    proof.events.extend(asked.map(|asked| asked.seq));
+    proof.require(asked.is_some(), || {
+        format!("{name}: the server did not answer {what}")
     });
+}
+
+/// The command is these words; a word in braces stands for a name.
+fn says(command: &str, words: &[&str]) -> bool {
+    let stands_for = |(said, word): (&str, &&str)| word.starts_with('{') || said == *word;
+    command.split(' ').count() == words.len() && command.split(' ').zip(words).all(stands_for)
 }

@@ -3,7 +3,7 @@
 use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::FaultPlan;
-use crate::timeline::history::{FaultWindow, History, Life};
+use crate::timeline::history::{FaultWindow, History, Life, NEVER};
 
 /// SIGKILL's number.
 const SIGKILL: i32 = 9;
@@ -35,6 +35,13 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
             secs(exit.at)
         )
     });
+    let until = window.heals.first().map_or(NEVER, |heal| heal.began);
+    let mut others = lives.iter();
+    let again = others.find(|other| onset.began < other.started && other.started < until);
+    proof.events.extend(again.map(|other| other.seq));
+    proof.require(again.is_none(), || {
+        format!("{name}: {who} was running again while it was to be dead")
+    });
 }
 
 /// The server that was killed was started again, by another process, before the heal was over.
@@ -43,7 +50,11 @@ pub(super) fn back(history: &History, plan: &FaultPlan, window: &FaultWindow, pr
     let (Some(heal), Some((who, lives))) = (window.heals.first(), target(history, window)) else {
         return;
     };
-    let life = lives.iter().find(|life| life.started >= heal.began);
+    let process = |life: &Life| (life.pid, life.start_ticks);
+    let before = || lives.iter().filter(|life| life.started < heal.began);
+    let life = lives.iter().find(|life| {
+        life.started >= heal.began && before().all(|old| process(old) != process(life))
+    });
     proof.events.extend(life.map(|life| life.seq));
     let until = heal.removed.unwrap_or(0);
     proof.require(life.is_some_and(|life| life.started <= until), || {

@@ -133,14 +133,16 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
     }
     let before = proof.missing.len();
     aimed(history, plan, window, proof);
-    for action in kind.onset.iter().chain(kind.heal) {
+    let edges = edges::Case::new(history, plan, window);
+    let onset_actions = kind.onset.iter().map(|action| (action, false));
+    for (action, heals) in onset_actions.chain(kind.heal.iter().map(|action| (action, true))) {
         match action {
             Action::StopGroup => stop::prove(history, plan, window, proof),
             Action::KillGroup => killed::prove(history, plan, window, proof),
             Action::StartServer => killed::back(history, plan, window, proof),
-            Action::Ask(_) => asked::prove(plan, window, kind.lasts(), proof),
-            Action::Injure(harm) => edges::injured(plan, window, *harm, proof),
-            Action::Mend => edges::mended(plan, window, proof),
+            Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
+            Action::Injure(harm) => edges.injured(*harm, proof),
+            Action::Mend => edges.mended(proof),
             // Shown by the heal's own looks.
             Action::ContinueGroup => {}
         }

@@ -259,6 +259,48 @@ mod tests {
     }
 
     #[test]
+    fn a_value_without_a_number_names_its_owner_alone() {
+        let mut effects = Effects::new("redis", "lab:");
+        for (value, owner, number) in [
+            ("s3cret:7", "s3cret", Some(7)),
+            ("s3cret:", "s3cret", None),
+            ("s3cret", "s3cret", None),
+            ("s3cret:x", "s3cret:x", None),
+            ("s3:cret:7", "s3:cret", Some(7)),
+        ] {
+            let seen = read(&mut effects, &format!("SET lab:{{orders}} {value} PXAT 5"));
+            let Some((
+                _,
+                _,
+                Change::Set {
+                    owner: o, fencing, ..
+                },
+            )) = change(&seen)
+            else {
+                panic!("{value}: {seen:?}");
+            };
+            assert_eq!(o, OwnerDigest::of(owner.as_bytes()), "{value}");
+            assert_eq!(fencing, number.map(FencingToken), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_counter_that_was_deleted_or_flushed_counts_from_nothing() {
+        let mut effects = Effects::new("redis", "lab:");
+        let mut counts = |command: &str| match change(&read(&mut effects, command)) {
+            Some((_, key, Change::Counter { value })) if key == "orders" => value,
+            _other => None,
+        };
+        assert_eq!(counts("INCRBY lab:{orders}:fence 4"), Some(4));
+        assert_eq!(counts("DEL lab:{orders}:fence"), Some(0));
+        assert_eq!(counts("INCR lab:{orders}:fence"), Some(1));
+        assert_eq!(counts("UNLINK lab:{orders}:fence"), Some(0));
+        assert_eq!(counts("SET lab:{orders}:fence 9"), Some(9));
+        assert_eq!(counts("FLUSHALL"), None);
+        assert_eq!(counts("INCR lab:{orders}:fence"), Some(1));
+    }
+
+    #[test]
     fn foreign_keys_and_helper_keys_are_not_ours() {
         let mut effects = Effects::new("redis", "lab:");
         for command in [

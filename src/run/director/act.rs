@@ -69,7 +69,6 @@ pub async fn all(
                 done.effective = scene.now();
             }
             Action::Ask(words) => {
-                done.began = scene.now();
                 if let Err(why) = ask(scene, words, (&plan.name, struck)).await? {
                     return Ok(Err(why));
                 }

@@ -7,14 +7,15 @@ use crate::timeline::history::time::Bounds;
 
 impl Book<'_> {
     /// The key's grant goes on if the server still names its owner. A grant whose end the server
-    /// has forgotten holds the key once more.
+    /// has forgotten holds the key once more; but what was done stays done: a release took effect
+    /// and promises nothing any more, and who deleted another's key did so.
     pub(super) fn restarted(
         &mut self,
         effect: &RawEffect,
         owner: Option<&OwnerDigest>,
         until_ms: Option<u64>,
     ) {
-        let held = self.held.remove(&effect.key).map(|(holder, _)| holder);
+        let (held, deadline) = self.held.remove(&effect.key).unzip();
         let of_key = |grant: &&super::Grant| grant.server == self.server && grant.key == effect.key;
         let named = owner.and_then(|owner| {
             let mut grants = self.grants.iter().enumerate().rev();
@@ -22,19 +23,25 @@ impl Book<'_> {
             found.map(|(index, _)| index)
         });
         if let Some(holder) = held.filter(|holder| Some(*holder) != named) {
-            self.grants[holder].end = KeyEnd::Taken {
-                seq: effect.seq,
-                pos: effect.pos,
-                at: Bounds::between(self.floor.min(effect.at), effect.at),
-                cause: Cause::Restart,
+            let (seq, pos, seen) = (effect.seq, effect.pos, effect.at);
+            let until = deadline.flatten();
+            // What ran out while the server was away was not lost by it.
+            self.grants[holder].end = if until.is_some_and(|until| seen >= until.earliest) {
+                KeyEnd::Expired { seq, pos, seen }
+            } else {
+                KeyEnd::Taken {
+                    seq,
+                    pos,
+                    at: Bounds::between(self.floor.min(seen), seen),
+                    cause: Cause::Restart,
+                }
             };
         }
         if let Some(holder) = named {
             let lease_ms = self.grants[holder].lease_ms;
             let until = until_ms.map(|_| self.times(effect, until_ms, lease_ms).1);
-            self.held.insert(effect.key.clone(), (holder, until));
-            if held.is_none() {
-                self.grants[holder].end = KeyEnd::Open;
+            if !matches!(self.grants[holder].end, KeyEnd::Released { .. }) {
+                self.held.insert(effect.key.clone(), (holder, until));
             }
         }
     }
