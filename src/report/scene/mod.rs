@@ -3,6 +3,7 @@
 //!
 //! A scene is for looking at. It never judges, and no check reads it.
 
+pub mod belief;
 pub mod marks;
 pub mod server;
 pub mod tenure;
@@ -11,10 +12,11 @@ pub mod writes;
 
 use crate::ids::GrantId;
 use crate::timeline::history::History;
+use belief::Belief;
 use marks::{FaultMark, LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
-use tenure::{Belief, Tenure};
+use tenure::Tenure;
 use writes::WriteMark;
 
 /// One arm, ready to be drawn. All times are lab time in nanoseconds.
@@ -74,7 +76,7 @@ impl Scene {
                 .map(|worker| worker.name.clone())
                 .collect(),
             servers: servers(history),
-            beliefs: tenure::beliefs(history),
+            beliefs: belief::beliefs(history),
             writes: writes::writes(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),

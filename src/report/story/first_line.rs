@@ -91,8 +91,7 @@ pub fn rate(series: &Series) -> Option<String> {
     if n == 0 {
         return None;
     }
-    const BOUND: &str =
-        "This says nothing about other schedules, other locks or other machines.";
+    const BOUND: &str = "This says nothing about other schedules, other locks or other machines.";
     let between = |k: usize| {
         let interval = exact_95(u64::try_from(k).ok()?, u64::try_from(n).ok()?);
         let (low, high) = (per_cent(interval.low), per_cent(interval.high));

@@ -143,6 +143,39 @@ fn were(n: usize) -> String {
     )
 }
 
+/// What the fence refused, if the writer was not late: it was entitled, or never had the lock.
+fn unusual(scene: &Scene) -> Option<Sentence> {
+    let refused = || reached(scene).filter(|write| write.fate == Fate::Rejected);
+    if refused().any(|write| write.late.is_some()) {
+        return None;
+    }
+    if let Some(write) = refused().find(|write| is_entitled(scene, write)) {
+        let (name, token) = (&write.worker, write.fencing.unwrap_or(0));
+        let seen = match write.highest {
+            Some(highest) if highest != token => {
+                format!("when the store had already seen {highest}")
+            }
+            _ => "which the store had already seen".to_owned(),
+        };
+        let sentence = Sentence::of("it refused ").event(format!("{name}'s write"), write.event);
+        return Some(sentence.text(format!(
+            ", which had fencing token {token} {seen}; {name} was entitled by the lock server, so the lock, not {name}, was wrong"
+        )));
+    }
+    let write = refused().find(|write| write.is_lockless())?;
+    Some(
+        Sentence::of("it refused ")
+            .event(format!("a write of {}", write.worker), write.event)
+            .text(" that had no fencing token: a write without the lock"),
+    )
+}
+
+/// The lock server had promised the writer the lock when its write reached the store.
+fn is_entitled(scene: &Scene, write: &WriteMark) -> bool {
+    let own = write.tenure.and_then(|tenure| scene.tenures.get(tenure));
+    own.is_some_and(|own| own.from <= write.at() && write.at() <= own.entitled)
+}
+
 /// All that the drill needs is shown to have happened.
 fn is_shown(arm: &ArmModel) -> bool {
     finding(arm, EVIDENCE).is_none_or(|finding| finding.outcome == Outcome::Holds)
@@ -153,6 +186,11 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
     let fence = arm.plan().map(|plan| plan.store.fence);
     let mode = fence.map_or("", fence_word);
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
+    if arm.result.protection == Protection::KeptByFencing
+        && let Some(told) = unusual(&arm.scene)
+    {
+        return Sentence::of(format!("the store's fence ({mode}): ")).then(told);
+    }
     match arm.result.protection {
         Protection::KeptByFencing if sealed => Sentence::of(format!(
             "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"

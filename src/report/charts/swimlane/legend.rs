@@ -9,6 +9,7 @@ use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form, Words, text_width};
 use crate::report::scene::Scene;
 use crate::report::scene::server::ServerKind;
+use crate::report::scene::tenure::Ended;
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
 
 impl Canvas<'_> {
@@ -54,7 +55,8 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     let by_grant = scene.by_grant();
     let late = scene.beliefs.iter().any(|belief| {
         let tenure = by_grant.get(&belief.grant);
-        tenure.is_none_or(|tenure| tenure.until < belief.until)
+        tenure
+            .is_none_or(|tenure| tenure.ended != Ended::Released && tenure.entitled < belief.until)
     });
     let server = |kind| scene.server.iter().any(|mark| mark.kind == kind);
     let mut shown = vec![

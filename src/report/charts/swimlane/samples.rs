@@ -39,7 +39,7 @@ pub(super) const LATE: Entry = Entry {
     },
 };
 pub(super) const TAKEN: Entry = Entry {
-    meaning: "its key was taken away before its time",
+    meaning: "its key was taken before its time; what was promised goes on as an outline",
     sample: |x, y| {
         let stroke = vec![(x + 9.0, y - 8.0), (x + 9.0, y + 8.0)];
         vec![
