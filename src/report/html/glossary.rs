@@ -101,7 +101,7 @@ const TERMS: &[Term] = &[
     term(
         "armed",
         &["armed"],
-        "The last moment before a write leaves for the store (a.write.2.armed: worker a, second write). Faults like to begin here: the worker has checked its lock and cannot look again.",
+        "The last moment before something leaves: a write for the store (a.write.2.armed: worker a, second write), or the last command of an acquire step for the lock service. Faults like to begin here: the worker has decided and cannot look again.",
     ),
     term(
         "fault, onset, heal",

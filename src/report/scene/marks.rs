@@ -70,12 +70,25 @@ pub struct FaultMark {
     pub began: u64,
     /// When its effect was seen in full.
     pub effective: u64,
+    /// It lasts until it is undone; else it is over as soon as it is done.
+    pub lasts: bool,
     /// When the heal began.
     pub healed: Option<u64>,
     /// When the removal was seen by its effect.
     pub removed: Option<u64>,
     /// Onset and heal.
     pub events: Vec<u64>,
+}
+
+impl FaultMark {
+    /// When it was over: at once, when its heal began, or never on the record.
+    pub fn over(&self) -> Option<u64> {
+        if self.lasts {
+            self.healed.or(self.removed)
+        } else {
+            Some(self.effective)
+        }
+    }
 }
 
 /// Every renewal command, with the time that was left when it was sent.
@@ -173,6 +186,7 @@ pub fn faults(history: &History) -> Vec<FaultMark> {
                 cause: heal.map(|heal| heal.cause.clone()),
                 began: onset.began,
                 effective: onset.effective,
+                lasts: window.lasts,
                 healed: heal.map(|heal| heal.began),
                 removed: heal.and_then(|heal| heal.removed),
                 events,

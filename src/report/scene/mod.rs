@@ -17,6 +17,7 @@ use marks::{FaultMark, LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
 use tenure::Tenure;
+use waits::Death;
 use writes::WriteMark;
 
 /// One arm, ready to be drawn. All times are lab time in nanoseconds.
@@ -56,6 +57,8 @@ pub struct Scene {
     pub busy: Vec<(String, u64)>,
     /// When a worker was stopped and could not run: worker, from, to.
     pub stopped: Vec<(String, u64, u64)>,
+    /// Workers that were killed and never came back.
+    pub deaths: Vec<Death>,
     /// When the record ends.
     pub ends: u64,
     /// Times closer than this prove nothing about order.
@@ -92,6 +95,7 @@ impl Scene {
             waits: waits::waits(history),
             busy: waits::busy(history),
             stopped: waits::stopped(history),
+            deaths: waits::deaths(history),
             ends: history.last_at,
             tenures,
             epsilon: history.epsilon_ns,
@@ -121,10 +125,8 @@ impl Scene {
         part.parks.retain(|park| inside(park.from));
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
-        part.faults.retain(|fault| {
-            let end = fault.healed.or(fault.removed).unwrap_or(self.to);
-            touches(fault.effective, end)
-        });
+        part.faults
+            .retain(|fault| touches(fault.effective, fault.over().unwrap_or(self.to)));
         part
     }
 

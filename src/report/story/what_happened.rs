@@ -44,18 +44,20 @@ fn fault(mark: &FaultMark) -> Sentence {
         .map_or_else(String::new, |worker| format!(" of {worker}"));
     let sentence = Sentence::default()
         .event(format!("{}{whom}", mark.kind), onset)
-        .text(format!(
-            " (fault {}) from {} ",
-            mark.name,
+        .text(format!(" (fault {})", mark.name));
+    let sentence = match (mark.over(), mark.events.get(1)) {
+        _ if !mark.lasts => sentence.text(format!(" at {}", at(mark.effective))),
+        (Some(end), Some(heal)) => sentence
+            .text(format!(" from {} to ", at(mark.effective)))
+            .event(at(end), *heal)
+            .text(format!(
+                ", for {}",
+                span(end.saturating_sub(mark.effective))
+            )),
+        _ => sentence.text(format!(
+            " from {} on; its end is not on the record",
             at(mark.effective)
-        ));
-    let end = mark.healed.or(mark.removed);
-    let sentence = match (end, mark.events.get(1)) {
-        (Some(end), Some(heal)) => sentence.text("to ").event(at(end), *heal).text(format!(
-            ", for {}",
-            span(end.saturating_sub(mark.effective))
         )),
-        _ => sentence.text("on; its end is not on the record"),
     };
     let sentence = match faults::find(&mark.kind) {
         Some(kind) => sentence.text(format!(" ({})", kind.summary)),
@@ -67,7 +69,11 @@ fn fault(mark: &FaultMark) -> Sentence {
 /// What made it begin and end.
 fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
     let sentence = sentence
-        .text("; it began at ")
+        .text(if mark.lasts {
+            "; it began at "
+        } else {
+            "; it was done at "
+        })
         .code(&mark.trigger)
         .text(place(&mark.trigger));
     match &mark.cause {
@@ -81,12 +87,31 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
 fn place(point: &str) -> String {
     let told = |meaning: &str| format!(" ({meaning})");
     match point.rsplit_once('.') {
-        Some((write, "armed")) => told(&format!(
-            "the last moment before {write} left for the store"
+        Some((step, "armed")) => told(&format!(
+            "the last moment before {} left for {}",
+            armed(step),
+            if is_write(step) {
+                "the store"
+            } else {
+                "the lock service"
+            }
         )),
         Some((step, "before")) => told(&format!("just before the step {step}")),
         Some((step, "after")) => told(&format!("just after the step {step}")),
         _ => String::new(),
+    }
+}
+
+fn is_write(step: &str) -> bool {
+    step.split('.').any(|word| word.starts_with("write"))
+}
+
+/// What stands ready to leave at a step's `armed` point.
+pub fn armed(step: &str) -> String {
+    if is_write(step) {
+        step.to_owned()
+    } else {
+        format!("the last command of {step}")
     }
 }
 

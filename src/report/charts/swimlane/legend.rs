@@ -1,8 +1,8 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, Entry, FAULT, GONE, GRANT, LATE, LATE_WRITE, LOST, REJECTED, RENEWAL,
-    SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
+    ACCEPTED, ASKED, BAR, DEATH, Entry, FAULT, FAULT_ONCE, GONE, GRANT, LATE, LATE_WRITE, LOST,
+    REJECTED, RENEWAL, SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
@@ -69,7 +69,9 @@ fn entries(scene: &Scene) -> Vec<Entry> {
                 .any(|tenure| tenure.key_taken.is_some()),
             TAKEN,
         ),
-        (!scene.faults.is_empty(), FAULT),
+        (scene.faults.iter().any(|fault| fault.lasts), FAULT),
+        (scene.faults.iter().any(|fault| !fault.lasts), FAULT_ONCE),
+        (!scene.deaths.is_empty(), DEATH),
         (!scene.renewals.is_empty(), RENEWAL),
     ];
     shown.extend(write_entries(scene));

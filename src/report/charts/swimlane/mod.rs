@@ -51,6 +51,7 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.lanes();
     canvas.faults();
     canvas.bars();
+    canvas.deaths();
     canvas.server_points();
     canvas.worker_points();
     canvas.store_points();

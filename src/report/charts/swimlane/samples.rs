@@ -57,6 +57,32 @@ pub(super) const FAULT: Entry = Entry {
         ]
     },
 };
+pub(super) const FAULT_ONCE: Entry = Entry {
+    meaning: "fault that is over as soon as it is done",
+    sample: |x, y| {
+        let head = vec![(x + 4.0, y - 7.0), (x + 14.0, y - 7.0), (x + 9.0, y)];
+        let line = vec![(x + 9.0, y - 7.0), (x + 9.0, y + 7.0)];
+        vec![
+            Form::Path(line, Ink::FaultEdge, 2.0),
+            Form::Polygon(head, Ink::FaultEdge),
+        ]
+    },
+};
+pub(super) const DEATH: Entry = Entry {
+    meaning: "the worker's process is gone",
+    sample: |x, y| {
+        let line = vec![(x + 2.0, y - 7.0), (x + 2.0, y + 7.0)];
+        let rest = Area {
+            x: x + 3.0,
+            w: 15.0,
+            ..bar(x, y)
+        };
+        vec![
+            Form::Path(line, Ink::Muted, 3.0),
+            Form::Hatch(rest, Ink::Grid),
+        ]
+    },
+};
 pub(super) const RENEWAL: Entry = Entry {
     meaning: "renewal",
     sample: |x, y| {
