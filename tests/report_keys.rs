@@ -8,6 +8,7 @@ use golden::tape::{Tape, Write, grant, ms, owner};
 use golden::{Golden, plans};
 use lockdrill::ids::FencingToken;
 use lockdrill::report::scene::Scene;
+use lockdrill::report::scene::marks::Renewed;
 use lockdrill::report::scene::tenure::Ended;
 use lockdrill::report::story::{holding, what_happened};
 use lockdrill::timeline::event::{Answer, Call, Change, Event, Line, Outcome};
@@ -134,4 +135,32 @@ fn a_rightful_writer_that_was_refused_is_not_called_late() {
     tape.store(3001, &write, false, Some(2));
     let late = scene(tape.finish(4000, "b.write.1", 2));
     assert!(late.writes[0].late.is_some());
+}
+
+#[test]
+fn a_renewal_that_the_server_never_applied_is_told_apart() {
+    let mut tape = Tape::start("flush", "main", "20260302-021500-1");
+    granted(&mut tape, Some(1500));
+    tape.renew(900, "a", 1, 1500);
+    let renew = Call::Renew {
+        grant: grant("a", 1),
+        auto: true,
+    };
+    let told = (Outcome::Ok, Answer::Renewed);
+    tape.op((1400, 1450), "a", None, renew, told);
+    let scene = scene(tape.finish(4000, "a.write.1", 1));
+    let became: Vec<Renewed> = scene.renewals.iter().map(|one| one.became).collect();
+    assert_eq!(became, [Renewed::Applied, Renewed::OnlyTold]);
+    let at = scene.renewals[0].at();
+    assert!((ms(900)..=ms(902)).contains(&at), "{at}");
+    assert_eq!(scene.renewals[1].at(), ms(1450));
+}
+
+#[test]
+fn a_fault_that_is_over_at_once_has_no_end_to_miss() {
+    let root = tempfile::tempdir().unwrap();
+    let model = limit().model(root.path());
+    let told = what_happened::faults_done(&model.arms[0])[0].plain();
+    assert!(told.contains("(fault amnesia) at 1.10 s"), "{told}");
+    assert!(!told.contains("not on the record"), "{told}");
 }

@@ -119,8 +119,7 @@ impl Scene {
             ..self.clone()
         };
         part.writes.retain(|write| inside(write.at()));
-        part.renewals
-            .retain(|renewal| inside(renewal.answered.unwrap_or(renewal.sent)));
+        part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));
         part.server.retain(|mark| inside(mark.at));

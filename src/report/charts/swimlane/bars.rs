@@ -1,6 +1,6 @@
-//! Lease bars, belief beyond entitlement, and what hangs on a bar: renewals, the lease's end.
+//! Lease bars, belief beyond entitlement, and what hangs on a bar: the lease's end, a lost key.
 
-use super::{BAR, Canvas, merge, more};
+use super::{BAR, Canvas};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
@@ -149,53 +149,6 @@ impl Canvas<'_> {
             let text = format!("lease ended {}", at(entitled_until));
             let places = [(x + 5.0, y, Anchor::Start), (x - 3.0, y, Anchor::End)];
             self.label(&text, Ink::Alarm, false, &places);
-        }
-    }
-
-    fn renewals(&mut self) {
-        for row in 0..self.scene.workers.len() {
-            let y = self.bar_top(row) + BAR;
-            let own = self
-                .scene
-                .renewals
-                .iter()
-                .filter(|renewal| renewal.worker == self.scene.workers[row]);
-            let (ok, bad): (Vec<_>, Vec<_>) = own
-                .map(|renewal| {
-                    (
-                        self.axis.x(renewal.answered.unwrap_or(renewal.sent)),
-                        renewal,
-                    )
-                })
-                .partition(|(_, renewal)| renewal.ok);
-            for group in merge(ok, self.merge) {
-                let form = Form::Path(
-                    vec![(group.x, y - 5.0), (group.x, y + 5.0)],
-                    Ink::Muted,
-                    1.8,
-                );
-                let note = format!(
-                    "{} renewed its lease at {}{}",
-                    group.first.worker,
-                    at(group.first.sent),
-                    more(group.count)
-                );
-                self.picture.mark(form, note, group.first.event);
-            }
-            for group in merge(bad, self.merge.max(6.0)) {
-                let form = Form::Path(
-                    vec![(group.x, y - 5.0), (group.x, y + 6.0)],
-                    Ink::Alarm,
-                    2.4,
-                );
-                let note = format!(
-                    "a renewal by {} sent at {} did not extend the lease{}",
-                    group.first.worker,
-                    at(group.first.sent),
-                    more(group.count)
-                );
-                self.picture.mark(form, note, group.first.event);
-            }
         }
     }
 }

@@ -1,13 +1,15 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, DEATH, Entry, FAULT, FAULT_ONCE, GONE, GRANT, LATE, LATE_WRITE, LOST,
-    REJECTED, RENEWAL, SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
+    ACCEPTED, ASKED, BAR, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE, LATE_WRITE,
+    LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN, UNKNOWN,
+    WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form, Words, text_width};
 use crate::report::scene::Scene;
+use crate::report::scene::marks::Renewed;
 use crate::report::scene::server::ServerKind;
 use crate::report::scene::tenure::Ended;
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
@@ -59,6 +61,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
             .is_none_or(|tenure| tenure.ended != Ended::Released && tenure.entitled < belief.until)
     });
     let server = |kind| scene.server.iter().any(|mark| mark.kind == kind);
+    let renewed = |became| scene.renewals.iter().any(|mark| mark.became == became);
     let mut shown = vec![
         (!scene.tenures.is_empty(), BAR),
         (late, LATE),
@@ -72,7 +75,9 @@ fn entries(scene: &Scene) -> Vec<Entry> {
         (scene.faults.iter().any(|fault| fault.lasts), FAULT),
         (scene.faults.iter().any(|fault| !fault.lasts), FAULT_ONCE),
         (!scene.deaths.is_empty(), DEATH),
-        (!scene.renewals.is_empty(), RENEWAL),
+        (renewed(Renewed::Applied), RENEWAL),
+        (renewed(Renewed::Failed), RENEWAL_FAILED),
+        (renewed(Renewed::OnlyTold), RENEWAL_TOLD),
     ];
     shown.extend(write_entries(scene));
     shown.extend([
@@ -80,6 +85,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
         (!scene.parks.is_empty(), WAITS),
         (server(ServerKind::Grant), GRANT),
         (server(ServerKind::Deleted), GONE),
+        (server(ServerKind::Flushed), FLUSHED),
         (!scene.stalls.is_empty(), STALL),
     ]);
     let shown = shown.into_iter().filter(|(show, _)| *show);

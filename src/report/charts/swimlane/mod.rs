@@ -6,6 +6,7 @@ mod frame;
 mod labels;
 mod legend;
 mod points;
+mod renewals;
 mod samples;
 mod server;
 mod shade;

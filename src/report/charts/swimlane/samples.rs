@@ -1,8 +1,11 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
+use super::renewals::renewal_forms;
+use super::server::flushed_form;
 use super::store::harm_forms;
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Area, Form};
+use crate::report::scene::marks::Renewed;
 use crate::report::scene::writes::Harm;
 
 /// One entry: what it looks like around (x, y), and what it means.
@@ -84,14 +87,16 @@ pub(super) const DEATH: Entry = Entry {
     },
 };
 pub(super) const RENEWAL: Entry = Entry {
-    meaning: "renewal",
-    sample: |x, y| {
-        vec![Form::Path(
-            vec![(x + 9.0, y - 5.0), (x + 9.0, y + 5.0)],
-            Ink::Muted,
-            1.8,
-        )]
-    },
+    meaning: "lease renewed",
+    sample: |x, y| renewal_forms(Renewed::Applied, (x + 9.0, y)),
+};
+pub(super) const RENEWAL_FAILED: Entry = Entry {
+    meaning: "renewal that failed",
+    sample: |x, y| renewal_forms(Renewed::Failed, (x + 9.0, y)),
+};
+pub(super) const RENEWAL_TOLD: Entry = Entry {
+    meaning: "told renewed, but not on the server",
+    sample: |x, y| renewal_forms(Renewed::OnlyTold, (x + 9.0, y)),
 };
 pub(super) const ASKED: Entry = Entry {
     meaning: "write, on its worker's lane",
@@ -114,8 +119,8 @@ pub(super) const REJECTED: Entry = Entry {
     sample: |x, y| vec![Form::Cross(x + 9.0, y, 5.0, Ink::Rejected)],
 };
 pub(super) const UNKNOWN: Entry = Entry {
-    meaning: "write, outcome unknown",
-    sample: |x, y| vec![Form::Ring(x + 9.0, y, 5.0, Ink::Unknown)],
+    meaning: "write that never reached the store",
+    sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Unknown)],
 };
 pub(super) const SEAL: Entry = Entry {
     meaning: "seal: fencing token told on entry",
@@ -189,6 +194,10 @@ pub(super) const GONE: Entry = Entry {
             Ink::Muted,
         )]
     },
+};
+pub(super) const FLUSHED: Entry = Entry {
+    meaning: "server loses all keys",
+    sample: |x, y| vec![flushed_form(x + 9.0, y - 1.0)],
 };
 pub(super) const STALL: Entry = Entry {
     meaning: "host stalled",

@@ -176,7 +176,7 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
             format!("{head} accepted at {}{told}", at(write.at()))
         }
         (Fate::Rejected, _) => format!("{head} refused at {}{knew}", at(write.at())),
-        (Fate::Unknown, Some(_)) => format!("{head}: outcome unknown"),
+        (Fate::Unknown, Some(_)) => format!("{head}: what became of it is not on the record"),
         (Fate::Unknown, None) => {
             format!(
                 "{head} asked at {} never reached the store",
