@@ -168,7 +168,7 @@ pub const TERMS: &[Term] = &[
     term(
         "protected step",
         &["protected step"],
-        "A step that only the holder may take: a read or write of the store.",
+        "A step that only the holder may take: a write to the store, or a seal.",
     ),
     term(
         "borrowed token",

@@ -21,6 +21,9 @@ pub fn why(arm: &ArmModel) -> Sentence {
     if let Some(write) = telling {
         return told(scene, write);
     }
+    if let Some(write) = lockless(scene) {
+        return without_lock(write);
+    }
     match arm.result.protection {
         Protection::Kept => kept(scene),
         Protection::NotTested => match reached(scene).count() {
@@ -82,6 +85,26 @@ pub fn stale(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
 /// The stale write that tells most: the first that was accepted, else the first.
 pub fn most_telling(scene: &Scene) -> Option<&WriteMark> {
     first_stale(scene, Fate::Accepted).or_else(|| stale(scene).next())
+}
+
+/// The first write that reached the store without the lock.
+fn lockless(scene: &Scene) -> Option<&WriteMark> {
+    reached(scene).find(|write| write.is_lockless())
+}
+
+/// It is neither stale nor late: its writer never had the lock.
+fn without_lock(write: &WriteMark) -> Sentence {
+    let did = match write.fate {
+        Fate::Accepted => "accepted it",
+        Fate::Rejected => "refused it",
+        Fate::Unknown => "did not say what became of it",
+    };
+    Sentence::default()
+        .event(format!("{} wrote", write.worker), write.event)
+        .text(format!(
+            " without the lock and without a fencing token at {}; the store {did}",
+            at(write.at())
+        ))
 }
 
 fn first_stale(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
