@@ -69,25 +69,7 @@ impl Canvas<'_> {
             },
             None => all,
         };
-        let event = fault.events.first().copied().unwrap_or(0);
-        let note = fault_note(fault, end);
-        if fault.lasts {
-            self.picture.add(Form::Fill(all, Ink::FaultWash));
-            self.picture.mark(Form::Fill(own, Ink::Fault), note, event);
-            self.picture.add(Form::Outline(own, Ink::FaultEdge, true));
-        } else {
-            // Over as soon as it is done: a line with a head, nothing shaded.
-            let line = vec![(from, own.y), (from, own.y + own.h)];
-            self.picture
-                .mark(Form::Path(line, Ink::FaultEdge, 2.0), note.clone(), event);
-            let head = vec![
-                (from - 5.0, own.y),
-                (from + 5.0, own.y),
-                (from, own.y + 7.0),
-            ];
-            self.picture
-                .mark(Form::Polygon(head, Ink::FaultEdge), note, event);
-        }
+        self.fault_mark(fault, (all, own), end);
         for x in [from, from + w] {
             self.shelf.take(Area {
                 x: x - 1.0,
@@ -109,6 +91,24 @@ impl Canvas<'_> {
                 (from - 4.0, y, Anchor::End),
             ],
         );
+    }
+
+    /// A window, over all lanes and on its own; or a line with a head where nothing lasts.
+    fn fault_mark(&mut self, fault: &FaultMark, (all, own): (Area, Area), end: u64) {
+        let event = fault.events.first().copied().unwrap_or(0);
+        let note = fault_note(fault, end);
+        if fault.lasts {
+            self.picture.add(Form::Fill(all, Ink::FaultWash));
+            self.picture.mark(Form::Fill(own, Ink::Fault), note, event);
+            self.picture.add(Form::Outline(own, Ink::FaultEdge, true));
+            return;
+        }
+        let (x, y) = (own.x, own.y);
+        let line = Form::Path(vec![(x, y), (x, y + own.h)], Ink::FaultEdge, 2.0);
+        self.picture.mark(line, note.clone(), event);
+        let head = vec![(x - 5.0, y), (x + 5.0, y), (x, y + 7.0)];
+        let head = Form::Polygon(head, Ink::FaultEdge);
+        self.picture.mark(head, note, event);
     }
 
     /// Host stalls along the foot of the picture: too small to matter, or the reason for doubt.
