@@ -164,3 +164,14 @@ fn a_fault_that_is_over_at_once_has_no_end_to_miss() {
     assert!(told.contains("(fault amnesia) at 1.10 s"), "{told}");
     assert!(!told.contains("not on the record"), "{told}");
 }
+
+#[test]
+fn the_index_counts_a_limit_as_a_limit() {
+    let root = tempfile::tempdir().unwrap();
+    let run = limit();
+    let dir = run.model(root.path()).dir;
+    lockdrill::report::write_all(&dir, &run.result).unwrap();
+    let index = std::fs::read_to_string(root.path().join("index.html")).unwrap();
+    let words = "Of 1 run, 1 reached the limit that the drill's file names, 0 passed, 0 failed.";
+    assert!(index.contains(words));
+}
