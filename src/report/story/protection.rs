@@ -21,7 +21,12 @@ pub fn why(arm: &ArmModel) -> Sentence {
     if let Some(write) = telling {
         return told(scene, write);
     }
-    if let Some(write) = lockless(scene) {
+    let decisive = match arm.result.protection {
+        Protection::KeptByFencing => lockless(scene, Fate::Rejected),
+        Protection::Lost => lockless(scene, Fate::Accepted),
+        Protection::Kept | Protection::NotTested => None,
+    };
+    if let Some(write) = decisive {
         return without_lock(write);
     }
     match arm.result.protection {
@@ -87,9 +92,9 @@ pub fn most_telling(scene: &Scene) -> Option<&WriteMark> {
     first_stale(scene, Fate::Accepted).or_else(|| stale(scene).next())
 }
 
-/// The first write that reached the store without the lock.
-fn lockless(scene: &Scene) -> Option<&WriteMark> {
-    reached(scene).find(|write| write.is_lockless())
+/// The first write without the lock with which the store did this.
+fn lockless(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
+    reached(scene).find(|write| write.is_lockless() && write.fate == fate)
 }
 
 /// It is neither stale nor late: its writer never had the lock.
