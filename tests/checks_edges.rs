@@ -619,7 +619,43 @@ fn a_release_as_the_others_lease_ends_tests_nothing() {
     assert_holds(&sent(1000));
 }
 
+/// A renewal without an answer may have come before the next grant, or never.
+#[test]
+fn a_renewal_without_an_answer_counts_only_if_it_was_sent_under_anothers_lease() {
+    let sent = |at: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        if at < 1101 {
+            h.send_renewal(&a, at);
+        }
+        h.delete(1101);
+        h.acquire("b", 1110);
+        if at > 1101 {
+            h.send_renewal(&a, at);
+        }
+        h.judge("owner_only")
+    };
+    assert_vacuous(&sent(900));
+    assert_holds(&sent(1200));
+}
+
 // ---- recovers ----
+
+/// What a dead holder's lease kept others waiting is said apart.
+#[test]
+fn the_lease_of_a_dead_holder_is_told_as_such() {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    let waits = h.enter("b", 200);
+    h.died("a", 500);
+    h.delete(1101);
+    let b = h.acquire("b", 1200);
+    h.told_granted(&b, waits, 1205);
+    let finding = h.judge("recovers");
+    assert_holds(&finding);
+    let words = "of it the lease of a holder that had died";
+    assert!(finding.why.contains(words), "{}", finding.why);
+}
 
 /// a dies at 500; b waits in vain until the record ends.
 fn in_vain(end: u64, ns_after: u64) -> Record {

@@ -36,6 +36,7 @@ mod lock_waiter;
 mod recorded_runs;
 mod report_files;
 mod report_golden;
+mod report_keys;
 mod report_page;
 mod report_story;
 mod setup;

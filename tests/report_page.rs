@@ -87,8 +87,11 @@ fn a_limit_is_not_a_pass() {
         "limit",
         &[
             "LIMIT, not a pass: this design cannot hold single_holder",
-            "a from 0.43 s to 1.78 s (its key was taken away before its time), and at the same time b from 1.15 s to 1.60 s",
-            "the key was taken away before its time",
+            "a from 0.43 s to 1.10 s (its key was flushed at 1.10 s; a was entitled until 2.44 s all the same), then nobody for 51 ms",
+            "then b from 1.15 s to 1.60 s",
+            "key flushed; entitled until 2.436",
+            "0 passed, 1 reached the limit, 0 failed",
+            "1 of 1 run of this schedule reached the limit that its file names, 0 passed and 0 failed",
         ],
     );
 }

@@ -8,7 +8,7 @@ use super::say::{secs, whose, workers_of};
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
-use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation};
+use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, NEVER, Operation};
 use foldhash::HashMap;
 
 /// The check.
@@ -122,7 +122,8 @@ fn asked(history: &History) -> bool {
     operations.any(|one| matches!(one.call, Call::Renew { .. } | Call::Release { .. }))
 }
 
-/// Releases and renewals that were under way while another grant than theirs held the key.
+/// Releases and renewals that were under way while another grant than theirs held the key. One that
+/// was never answered counts only if it was sent then: else it may have come before, or never.
 fn tried(history: &History) -> Vec<usize> {
     let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::default();
     let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
@@ -140,7 +141,10 @@ fn tried(history: &History) -> Vec<usize> {
                 return false;
             };
             let grants = key_of.get(grant).and_then(|key| keys.get(key));
-            let ended = operation.ended().min(history.last_at);
+            let ended = match operation.ended() {
+                NEVER => operation.invoked,
+                ended => ended,
+            };
             grants.is_some_and(|grants| {
                 let upto = grants.partition_point(|other| other.granted.latest <= ended);
                 grants[..upto].last().is_some_and(|other| {

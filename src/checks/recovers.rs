@@ -34,7 +34,7 @@ impl Check for Recovers {
             .saturating_add(history.epsilon_ns);
         let taken = taken(history);
         let mut waited = 0;
-        let mut longest = 0;
+        let mut longest: Option<Span> = None;
         for operation in &history.operations {
             if !matches!(operation.call, Call::Enter { .. }) {
                 continue;
@@ -50,7 +50,9 @@ impl Check for Recovers {
             };
             waited += 1;
             for idle in owed(history, operation, wait, &taken) {
-                longest = longest.max(idle.len());
+                if longest.is_none_or(|longest| longest.len() < idle.len()) {
+                    longest = Some(idle);
+                }
                 if idle.len() > bound {
                     return self.overdue(history, operation, (idle, bound));
                 }
@@ -60,11 +62,16 @@ impl Check for Recovers {
             let why = format!("nobody waited for the lock after {}", secs(since));
             return Finding::vacuous(self, why);
         }
+        let dead = longest.map_or(0, |longest| bequeathed(history, longest));
+        let dead = match dead {
+            0 => String::new(),
+            dead => format!(", {} of it the lease of a holder that had died", secs(dead)),
+        };
         let why = format!(
-            "{} after {}; a free lock kept a runnable contender waiting for {} at most (bound {})",
+            "{} after {}; a free lock kept a runnable contender waiting for {} at most{dead} (bound {})",
             count(waited, "wait"),
             secs(since),
-            secs(longest),
+            secs(longest.map_or(0, Span::len)),
             secs(bound)
         );
         Finding::holds(self, why)
@@ -155,6 +162,16 @@ fn taken(history: &History) -> Vec<Span> {
         Span::new(grant.possible.from, until.min(gone))
     });
     joined(spans.collect())
+}
+
+/// How much of a span lies in the lease of a holder that had died, ns.
+fn bequeathed(history: &History, span: Span) -> u64 {
+    let leases = history.grants.iter().filter_map(|grant| {
+        let died = died(history, grant.worker?, grant.granted.latest)?;
+        Span::new(died, grant.possible.to)
+    });
+    let leases = joined(leases.collect());
+    leases.iter().map(|lease| lease.overlap(span)).sum()
 }
 
 /// The parts of a wait in which the lock was free and the waiter could run, stopped time cut out:

@@ -4,7 +4,7 @@
 //! gives back what an attempt may have taken is not counted: it must not wait for a budget.
 //! Recorded times jitter, so a second counts as broken only if four fall into nine tenths of it.
 
-use super::say::secs;
+use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::timeline::event::Call;
 use crate::timeline::history::{History, NEVER, Operation};
@@ -58,7 +58,10 @@ impl Check for RetryBudget {
         if most == 0 {
             return Finding::vacuous(self, "nobody waited for the lock");
         }
-        let why = format!("{most} commands in one wait at most, never four in a second");
+        let why = format!(
+            "{} in one wait at most, never four in a second",
+            count(most, "command")
+        );
         Finding::holds(self, why)
     }
 }

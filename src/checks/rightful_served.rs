@@ -3,7 +3,7 @@
 //! Only a writer who was certainly entitled, while nobody else can have been, was wronged. In
 //! `once` mode the second write under one fencing token is refused by contract.
 
-use super::say::secs;
+use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::AttemptKind;
@@ -26,6 +26,7 @@ impl Check for RightfulServed {
     fn judge(&self, history: &History) -> Finding {
         let crowd = Crowd::new(history);
         let mut served = 0_usize;
+        let mut seals = 0_usize;
         let mut refused = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
@@ -45,6 +46,7 @@ impl Check for RightfulServed {
             }
             if write.accepted {
                 served += 1;
+                seals += usize::from(write.kind == AttemptKind::Seal);
             } else if !history.plan.store.once || first {
                 return Finding::unseen(self, history)
                     .unwrap_or_else(|| self.violated(history, grant, write));
@@ -61,9 +63,14 @@ impl Check for RightfulServed {
                 "no write was put to the store by a certain holder alone",
             );
         }
+        let writes = served - seals;
+        let apart = match seals {
+            0 => String::new(),
+            n => format!(" (and {})", count(n, "seal")),
+        };
         Finding::holds(
             self,
-            format!("accepted writes of the only entitled holder: {served}, refused: none"),
+            format!("accepted writes of the only entitled holder: {writes}{apart}, refused: none"),
         )
     }
 }

@@ -151,10 +151,14 @@ fn rate(drill: &Drill) -> String {
         .iter()
         .filter_map(|run| run.result.as_ref().ok())
         .map(|result| result.verdict);
-    let (mut told, mut failed) = (0_u32, 0_u32);
+    let (mut told, mut failed, mut limits) = (0_u32, 0_u32, 0_u32);
     for verdict in verdicts {
         match verdict {
-            Verdict::Pass | Verdict::Limit => told += 1,
+            Verdict::Pass => told += 1,
+            Verdict::Limit => {
+                told += 1;
+                limits += 1;
+            }
             Verdict::Fail => {
                 told += 1;
                 failed += 1;
@@ -165,10 +169,16 @@ fn rate(drill: &Drill) -> String {
     if told == 0 {
         return "No run here has an answer.".to_owned();
     }
+    let runs = count(usize::try_from(told).unwrap_or(usize::MAX), "run");
+    if limits > 0 {
+        let passed = told - failed - limits;
+        return format!(
+            "Of {runs}, {limits} reached the limit that the drill's file names, {passed} passed, {failed} failed."
+        );
+    }
     let interval = exact_95(u64::from(failed), u64::from(told));
     format!(
-        "{failed} of {} failed ({} to {}, exact 95 % interval).",
-        count(usize::try_from(told).unwrap_or(usize::MAX), "run"),
+        "{failed} of {runs} failed ({} to {}, exact 95 % interval).",
         per_cent(interval.low),
         per_cent(interval.high)
     )

@@ -29,8 +29,10 @@ pub struct Sibling {
 pub struct Series {
     /// Every run, oldest first.
     pub runs: Vec<Sibling>,
-    /// Pass or limit.
+    /// Pass.
     pub passed: usize,
+    /// Limit: what the file names beforehand happened.
+    pub limits: usize,
     /// Fail.
     pub failed: usize,
     /// Inconclusive: these tell nothing about the rate.
@@ -40,7 +42,7 @@ pub struct Series {
 impl Series {
     /// Runs that have an answer.
     pub fn told(&self) -> usize {
-        self.passed + self.failed
+        self.passed + self.limits + self.failed
     }
 
     /// Which of the runs the page tells of, from 1; 0 if it is not among them.
@@ -53,7 +55,8 @@ impl Series {
 
     fn count(&mut self, sibling: Sibling) {
         match sibling.verdict {
-            Verdict::Pass | Verdict::Limit => self.passed += 1,
+            Verdict::Pass => self.passed += 1,
+            Verdict::Limit => self.limits += 1,
             Verdict::Fail => self.failed += 1,
             Verdict::Inconclusive => self.inconclusive += 1,
         }

@@ -10,6 +10,15 @@ pub fn capital(words: &str) -> String {
     }
 }
 
+/// What ends a sentence: nothing if its words end it themselves.
+pub fn stop(words: &str) -> &'static str {
+    if words.trim_end().ends_with(['?', '!', '.']) {
+        ""
+    } else {
+        "."
+    }
+}
+
 /// A piece of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {

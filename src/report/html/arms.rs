@@ -62,10 +62,14 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
 /// Until when nobody held it after the last grant; the record says nothing beyond.
 fn ending(scene: &Scene) -> Markup {
     let last = scene.tenures.iter().map(|tenure| tenure.until).max();
+    let stays = scene
+        .tenures
+        .last()
+        .is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open);
     let all = scene.tenures.len() <= GRANTS_MAX;
     html! {
         @if let (Some(last), true) = (last, all) {
-            @if scene.ends > last {
+            @if scene.ends > last && !stays {
                 tr.free { td data-of="from" { (at_ms(last)) } td data-of="to" { (at_ms(scene.ends)) } td colspan="4" { "nobody; the record ends at " (at_ms(scene.ends)) } }
             } @else {
                 tr.free { td data-of="from" { (at_ms(scene.ends)) } td {} td colspan="4" { "the record ends" } }
@@ -75,13 +79,22 @@ fn ending(scene: &Scene) -> Markup {
 }
 
 fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
-    let ended = match tenure.ended {
-        _ if tenure.key_taken.is_some() => "the key was taken away before its time",
-        Ended::Released => "released",
-        Ended::Expired => "the lease ran out",
-        Ended::Open => "the record ends first",
+    let ended = match (tenure.key_taken, tenure.ended) {
+        (Some(taken), _) if tenure.endless => format!("key without a lease {}", taken.how),
+        (Some(taken), _) => format!(
+            "key {}; entitled until {}",
+            taken.how,
+            at_ms(tenure.entitled)
+        ),
+        (None, Ended::Released) => "released".to_owned(),
+        (None, _) if tenure.endless => "a key without a lease: it never ends".to_owned(),
+        (None, Ended::Expired) => "the lease ran out".to_owned(),
+        (None, Ended::Open) => "the record ends first".to_owned(),
     };
-    let seq = tenure.key_taken.map(|(_, seq)| seq).or(tenure.ended_by);
+    let seq = tenure
+        .key_taken
+        .map(|taken| taken.event)
+        .or(tenure.ended_by);
     html! {
         tr {
             td data-of="from" { (links.link(arm, &at_ms(tenure.from), tenure.granted_by)) }
@@ -89,7 +102,7 @@ fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
             td data-of="holder" { b { (tenure.worker.as_deref().unwrap_or("unknown")) }
                 @if tenure.by_client { small { "by its own account" } } }
             td data-of="fencing token" { @match tenure.fencing { Some(token) => (token), None => "none" } }
-            td data-of="how it ended" { @match seq { Some(seq) => (links.link(arm, ended, seq)), None => (ended) } }
+            td data-of="how it ended" { @match seq { Some(seq) => (links.link(arm, &ended, seq)), None => (ended) } }
             td data-of="believed to hold until" { (belief(&arm.scene, tenure)) }
         }
     }
@@ -103,8 +116,9 @@ fn belief(scene: &Scene, tenure: &Tenure) -> Markup {
     html! {
         @if let Some(belief) = belief {
             (at_ms(belief.until))
-            @if tenure.ended != Ended::Released && belief.until > tenure.until.saturating_add(scene.epsilon) {
-                span.late { " " (span(belief.until - tenure.until)) " after its lease ended" }
+            @if belief.died { small { " then its process was gone" } }
+            @if tenure.ended != Ended::Released && belief.until > tenure.entitled.saturating_add(scene.epsilon) {
+                span.late { " " (span(belief.until - tenure.entitled)) " after its lease ended" }
             }
         } @else { "—" }
     }

@@ -14,6 +14,7 @@ mod siblings;
 mod signals;
 mod summary;
 mod tail;
+mod terms;
 
 use super::error::ReportError;
 use super::model::Model;

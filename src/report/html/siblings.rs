@@ -37,15 +37,17 @@ pub fn section(model: &Model, series: &Series) -> Markup {
 }
 
 fn summed(series: &Series) -> String {
-    let inconclusive = match series.inconclusive {
+    let or_none = |n: usize, what: &str| match n {
         0 => String::new(),
-        n => format!(", {n} inconclusive"),
+        n => format!(", {n} {what}"),
     };
     format!(
-        "This is {}: {} passed, {} failed{inconclusive}.",
+        "This is {}: {} passed{}, {} failed{}.",
         place(series),
         series.passed,
-        series.failed
+        or_none(series.limits, "reached the limit"),
+        series.failed,
+        or_none(series.inconclusive, "inconclusive")
     )
 }
 

@@ -5,7 +5,7 @@ use super::links::Links;
 use super::siblings;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
-use crate::report::sentence::Sentence;
+use crate::report::sentence::{Sentence, stop};
 use crate::report::story::{controls, first_line, holding, next, protection, what_happened};
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
@@ -18,7 +18,7 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
             p.crumb { "lockdrill · drill " b { (model.result.drill) } " · run " (run_name(model)) " · "
                 a href="#runs" { (siblings::place(series)) } " · " a href="#words" { "words used here" } }
             h1 { (links.typed(&first_line::first_line(model, series))) }
-            @if !summary.is_empty() { p.question { "The drill: " (summary) "." } }
+            @if !summary.is_empty() { p.question { "The drill: " (summary) (stop(summary)) } }
             div.answers {
                 p class=(format!("badge {verdict}")) { small { "verdict" } b { (verdict) } }
                 p class=(format!("badge {}", tone(model))) {
@@ -105,7 +105,7 @@ fn entry(question: &str, links: &Links, arm: &ArmModel, answers: &[Sentence]) ->
         dt { (question) }
         dd {
             @for answer in answers {
-                p { (links.sentence(arm, &answer.clone().capital())) "." }
+                p { (links.sentence(arm, &answer.clone().capital())) (stop(&answer.plain())) }
             }
         }
     }

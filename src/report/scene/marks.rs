@@ -2,8 +2,19 @@
 
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::History;
+use crate::timeline::history::{Author, History};
 use std::collections::HashMap;
+
+/// What became of a renewal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewed {
+    /// The server moved the deadline; without a server's record: the worker was told so.
+    Applied,
+    /// The worker was told so, but the server did nothing of the kind.
+    OnlyTold,
+    /// Neither.
+    Failed,
+}
 
 /// One renewal command.
 #[derive(Debug, Clone)]
@@ -14,13 +25,24 @@ pub struct Renewal {
     pub sent: u64,
     /// When it was answered.
     pub answered: Option<u64>,
-    /// It extended the lease.
+    /// It was answered as done.
     pub ok: bool,
+    /// What became of it.
+    pub became: Renewed,
+    /// When the server moved the deadline, if it did.
+    pub applied: Option<u64>,
     /// Time left of the lease when it was sent, ns; negative if it had ended. By the client's
     /// own reckoning: last grant or renewal sent + lease.
     pub margin: Option<i64>,
     /// Its `invoke`.
     pub event: u64,
+}
+
+impl Renewal {
+    /// When it counted: at the server, else when it was answered, else when it was sent.
+    pub fn at(&self) -> u64 {
+        self.applied.or(self.answered).unwrap_or(self.sent)
+    }
 }
 
 /// A loss that was told.
@@ -70,6 +92,8 @@ pub struct FaultMark {
     pub began: u64,
     /// When its effect was seen in full.
     pub effective: u64,
+    /// It lasts until it is undone; else it is over as soon as it is done.
+    pub lasts: bool,
     /// When the heal began.
     pub healed: Option<u64>,
     /// When the removal was seen by its effect.
@@ -78,12 +102,23 @@ pub struct FaultMark {
     pub events: Vec<u64>,
 }
 
+impl FaultMark {
+    /// When it was over: at once, when its heal began, or never on the record.
+    pub fn over(&self) -> Option<u64> {
+        if self.lasts {
+            self.healed.or(self.removed)
+        } else {
+            Some(self.effective)
+        }
+    }
+}
+
 /// Every renewal command, with the time that was left when it was sent.
 pub fn renewals(history: &History) -> Vec<Renewal> {
     // The client's own reckoning: last grant or renewal sent + lease.
     let mut deadlines: HashMap<&GrantId, (u64, u64)> = HashMap::new();
     let mut marks = Vec::new();
-    for operation in &history.operations {
+    for (index, operation) in history.operations.iter().enumerate() {
         if let Some(Answer::Granted {
             grant, lease_ms, ..
         }) = operation.answer()
@@ -110,7 +145,15 @@ pub fn renewals(history: &History) -> Vec<Renewal> {
             }
             margin
         });
+        let applied = applied(history, grant, index);
         marks.push(Renewal {
+            became: match applied {
+                Some(_) => Renewed::Applied,
+                None if !ok => Renewed::Failed,
+                None if is_observed(history, grant) => Renewed::OnlyTold,
+                None => Renewed::Applied,
+            },
+            applied,
             worker: history.worker_name(operation.worker).to_owned(),
             sent: operation.invoked,
             answered: answered.map(|back| back.at),
@@ -120,6 +163,27 @@ pub fn renewals(history: &History) -> Vec<Renewal> {
         });
     }
     marks
+}
+
+/// When the server moved the deadline of a grant at the request of this renewal.
+fn applied(history: &History, grant: &GrantId, index: usize) -> Option<u64> {
+    let renewal = &history.operations[index];
+    let mut extensions = history.grant_of(grant)?.extensions.iter();
+    let own = extensions.find(|extension| match &extension.author {
+        Author::Own(Some(operation)) => *operation == index,
+        // Nobody's by name: this one's, if it was under way.
+        Author::Own(None) => {
+            extension.at.latest >= renewal.invoked && extension.at.earliest <= renewal.ended()
+        }
+        Author::Unclear(operations) | Author::Foreign(operations) => operations.contains(&index),
+    });
+    own.map(|extension| extension.at.middle())
+}
+
+/// What the server did for a grant is on the record without a doubt.
+fn is_observed(history: &History, grant: &GrantId) -> bool {
+    let grant = history.grant_of(grant);
+    grant.is_some_and(|grant| grant.doubt.is_none())
 }
 
 fn signed(ns: u64) -> i64 {
@@ -173,6 +237,7 @@ pub fn faults(history: &History) -> Vec<FaultMark> {
                 cause: heal.map(|heal| heal.cause.clone()),
                 began: onset.began,
                 effective: onset.effective,
+                lasts: window.lasts,
                 healed: heal.map(|heal| heal.began),
                 removed: heal.and_then(|heal| heal.removed),
                 events,

@@ -3,6 +3,7 @@
 //!
 //! A scene is for looking at. It never judges, and no check reads it.
 
+pub mod belief;
 pub mod marks;
 pub mod server;
 pub mod tenure;
@@ -11,10 +12,12 @@ pub mod writes;
 
 use crate::ids::GrantId;
 use crate::timeline::history::History;
+use belief::Belief;
 use marks::{FaultMark, LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
-use tenure::{Belief, Tenure};
+use tenure::Tenure;
+use waits::Death;
 use writes::WriteMark;
 
 /// One arm, ready to be drawn. All times are lab time in nanoseconds.
@@ -54,6 +57,8 @@ pub struct Scene {
     pub busy: Vec<(String, u64)>,
     /// When a worker was stopped and could not run: worker, from, to.
     pub stopped: Vec<(String, u64, u64)>,
+    /// Workers that were killed and never came back.
+    pub deaths: Vec<Death>,
     /// When the record ends.
     pub ends: u64,
     /// Times closer than this prove nothing about order.
@@ -74,7 +79,7 @@ impl Scene {
                 .map(|worker| worker.name.clone())
                 .collect(),
             servers: servers(history),
-            beliefs: tenure::beliefs(history),
+            beliefs: belief::beliefs(history),
             writes: writes::writes(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),
@@ -90,6 +95,7 @@ impl Scene {
             waits: waits::waits(history),
             busy: waits::busy(history),
             stopped: waits::stopped(history),
+            deaths: waits::deaths(history),
             ends: history.last_at,
             tenures,
             epsilon: history.epsilon_ns,
@@ -113,16 +119,13 @@ impl Scene {
             ..self.clone()
         };
         part.writes.retain(|write| inside(write.at()));
-        part.renewals
-            .retain(|renewal| inside(renewal.answered.unwrap_or(renewal.sent)));
+        part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
-        part.faults.retain(|fault| {
-            let end = fault.healed.or(fault.removed).unwrap_or(self.to);
-            touches(fault.effective, end)
-        });
+        part.faults
+            .retain(|fault| touches(fault.effective, fault.over().unwrap_or(self.to)));
         part
     }
 

@@ -1,4 +1,4 @@
-//! Whom the server entitled and for how long, and who believed to hold.
+//! Whom the server entitled and for how long, and where the key ended before that.
 //!
 //! Tenures are the history's grants with one instant for each bound, for drawing and for
 //! sentences rounded to hundredths of a second; never for a judgement. Where no server was
@@ -6,7 +6,7 @@
 
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::{Grant, History, KeyEnd, Operation};
+use crate::timeline::history::{Cause, Grant, History, KeyEnd, NEVER, Operation};
 use std::collections::HashMap;
 
 /// How an entitlement ended.
@@ -20,6 +20,17 @@ pub enum Ended {
     Open,
 }
 
+/// Something else than the holder took the key before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// When, lab time, ns.
+    pub at: u64,
+    /// What became of it, in a word: `flushed`.
+    pub how: &'static str,
+    /// The line that shows it.
+    pub event: u64,
+}
+
 /// One grant.
 #[derive(Debug, Clone)]
 pub struct Tenure {
@@ -31,8 +42,13 @@ pub struct Tenure {
     pub fencing: Option<u64>,
     /// Begin of the entitlement, lab time, ns.
     pub from: u64,
-    /// End of the entitlement, lab time, ns.
+    /// End of the key, or of the entitlement if that came first, lab time, ns.
     pub until: u64,
+    /// End of the entitlement: until when the server had promised the lock, or its own release,
+    /// lab time, ns. Later than `until` if something else took the key.
+    pub entitled: u64,
+    /// The key has no lease and never runs out.
+    pub endless: bool,
     /// How it ended.
     pub ended: Ended,
     /// `seq` of the grant.
@@ -41,21 +57,8 @@ pub struct Tenure {
     pub ended_by: Option<u64>,
     /// From the clients' answers, because no server was observed.
     pub by_client: bool,
-    /// When something else took the key before its time, and the `seq` that shows it.
-    pub key_taken: Option<(u64, u64)>,
-}
-
-/// A span in which a handle said that it holds.
-#[derive(Debug, Clone)]
-pub struct Belief {
-    /// Worker.
-    pub worker: String,
-    /// Grant.
-    pub grant: GrantId,
-    /// When the grant was answered, lab time, ns.
-    pub from: u64,
-    /// When Lost was told or the release began; the end of the record if neither, ns.
-    pub until: u64,
+    /// What took the key before its time.
+    pub key_taken: Option<Taken>,
 }
 
 /// Every entitlement, in the server's order.
@@ -70,8 +73,14 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
             .collect()
     };
     for tenure in &mut tenures {
-        if tenure.until > history.last_at {
-            tenure.until = history.last_at.max(tenure.from);
+        let last = history.last_at.max(tenure.from);
+        tenure.entitled = tenure.entitled.min(if tenure.key_taken.is_some() {
+            u64::MAX
+        } else {
+            last
+        });
+        if tenure.until > last {
+            tenure.until = last;
             tenure.ended = Ended::Open;
         }
     }
@@ -79,12 +88,29 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
 }
 
 fn from_grant(history: &History, grant: &Grant) -> Tenure {
-    let lease_ends = grant.lease_ends.middle();
-    let (until, ended, key_taken) = match &grant.end {
+    let endless = endless(grant);
+    let lease_ends = if endless {
+        NEVER
+    } else {
+        grant.lease_ends.middle()
+    };
+    let (entitled, ended, key_taken) = match &grant.end {
         KeyEnd::Released { at, .. } => (at.middle().min(lease_ends), Ended::Released, None),
-        KeyEnd::Taken { at, seq, .. } => (lease_ends, Ended::Expired, Some((at.latest, *seq))),
+        KeyEnd::Taken { at, seq, cause, .. } => {
+            // Its own release, even of a key that was gone, gives the lock back.
+            let given_back = grant.definite.map_or(NEVER, |span| span.to);
+            let released = given_back < grant.lease_ends.earliest;
+            let entitled = if released { given_back } else { lease_ends };
+            let taken = Taken {
+                at: at.latest,
+                how: how(cause),
+                event: *seq,
+            };
+            (entitled, Ended::Expired, Some(taken))
+        }
         KeyEnd::Expired { .. } | KeyEnd::Open => (lease_ends, Ended::Expired, None),
     };
+    let until = key_taken.map_or(entitled, |taken| taken.at.min(entitled));
     let from = grant.granted.middle();
     Tenure {
         worker: grant
@@ -94,11 +120,33 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         fencing: grant.fencing.map(|token| token.0),
         from,
         until: until.max(from),
+        entitled: entitled.max(from),
+        endless,
         ended,
         granted_by: grant.seq,
         ended_by: grant.end_seq(),
         by_client: false,
         key_taken,
+    }
+}
+
+/// The server set the key without a lease, and nothing gave it one later.
+fn endless(grant: &Grant) -> bool {
+    match grant.extensions.last() {
+        Some(extension) => extension.until.is_none(),
+        None => grant.endless,
+    }
+}
+
+fn how(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::BlindDelete(_) => "deleted by another's release",
+        Cause::Overwrite(_) => "overwritten by another's acquire command",
+        Cause::Flush => "flushed",
+        Cause::Restart => "gone after the server's restart",
+        Cause::Clock => "dropped because the server's clock moved",
+        Cause::Unclear(_) => "deleted",
+        Cause::Unexplained => "removed, by nothing on the record",
     }
 }
 
@@ -134,6 +182,8 @@ fn from_clients(history: &History) -> Vec<Tenure> {
                 fencing,
                 from: back.at,
                 until: back.at.saturating_add(lease),
+                entitled: back.at.saturating_add(lease),
+                endless: false,
                 ended: Ended::Expired,
                 granted_by: back.seq,
                 ended_by: None,
@@ -159,38 +209,7 @@ fn from_clients(history: &History) -> Vec<Tenure> {
             }
             _ => {}
         }
+        tenure.entitled = tenure.until;
     }
     tenures
-}
-
-/// From each grant's answer to the first of: Lost told, its release begun, the end of the record.
-pub fn beliefs(history: &History) -> Vec<Belief> {
-    let mut ends: HashMap<&GrantId, u64> = HashMap::new();
-    let mut end = |grant, at: u64| {
-        let first = ends.entry(grant).or_insert(at);
-        *first = at.min(*first);
-    };
-    for loss in &history.losses {
-        end(&loss.grant, loss.at);
-    }
-    for operation in &history.operations {
-        if let Call::Release { grant } = &operation.call {
-            end(grant, operation.invoked);
-        }
-    }
-    history
-        .operations
-        .iter()
-        .filter_map(|operation| {
-            let (grant, ..) = granted(operation)?;
-            let from = operation.returned.as_ref()?.at;
-            let until = ends.get(grant).copied().unwrap_or(history.last_at);
-            Some(Belief {
-                worker: history.worker_name(operation.worker).to_owned(),
-                grant: grant.clone(),
-                from,
-                until: until.max(from),
-            })
-        })
-        .collect()
 }

@@ -32,6 +32,31 @@ pub fn busy(history: &History) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// A worker that was killed and never came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Death {
+    /// Who.
+    pub worker: String,
+    /// Lab time at which its process was known to be gone, ns.
+    pub at: u64,
+    /// The line.
+    pub event: u64,
+}
+
+/// Every worker whose last process was ended by a signal.
+pub fn deaths(history: &History) -> Vec<Death> {
+    let last = history.workers.iter().filter_map(|worker| {
+        let exit = worker.lives.last()?.exit?;
+        exit.signal?;
+        Some(Death {
+            worker: worker.name.clone(),
+            at: exit.at,
+            event: exit.seq,
+        })
+    });
+    last.collect()
+}
+
 /// When each worker was stopped: worker, from, to; a stop that never ends does so with the record.
 pub fn stopped(history: &History) -> Vec<(String, u64, u64)> {
     let spans = history.workers.iter().flat_map(|worker| {

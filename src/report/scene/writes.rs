@@ -73,6 +73,11 @@ impl WriteMark {
         matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high)
     }
 
+    /// Its writer claims no grant and has no token: it writes without the lock.
+    pub fn is_lockless(&self) -> bool {
+        !self.seal && self.grant.is_none() && self.fencing.is_none()
+    }
+
     /// Late, or older than what the store knew.
     pub fn is_stale(&self) -> bool {
         self.late.is_some() || self.is_older()
@@ -169,7 +174,7 @@ impl<'h> Known<'h> {
 fn late(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> Option<u64> {
     let tenure = tenures.get(mark.tenure?)?;
     mark.applied?
-        .checked_sub(tenure.until)
+        .checked_sub(tenure.entitled)
         .filter(|late| *late > epsilon)
 }
 

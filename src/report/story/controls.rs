@@ -3,6 +3,7 @@
 
 use super::protection::most_telling;
 use super::{bare, consequence, finding};
+use crate::checks::{Finding, Outcome};
 use crate::lock::flaws::Flaw;
 use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
@@ -45,10 +46,11 @@ fn one(control: &ArmModel) -> Sentence {
         (None, Some(red)) => {
             let sentence = Sentence::of(format!("{without}, "));
             let words = bare(&red.why);
-            match red.events.first() {
+            let sentence = match red.events.first() {
                 Some(seq) => sentence.event(words, *seq),
                 None => sentence.text(words),
-            }
+            };
+            outage(control, red, sentence)
         }
         (None, None) => Sentence::of(format!("{without}, {}", bare(&control.result.why))),
     };
@@ -56,6 +58,21 @@ fn one(control: &ArmModel) -> Sentence {
         .text(" (control ")
         .code(name)
         .text(": red, as required)")
+}
+
+/// Who waited in vain, if the lock never came back and that is not the sentence itself.
+fn outage(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
+    let waited = finding(control, "recovers")
+        .filter(|other| other.outcome == Outcome::Violated && other.check != red.check);
+    let Some(waited) = waited else {
+        return sentence;
+    };
+    let words = bare(&waited.why);
+    let sentence = sentence.text("; the outage: ");
+    match waited.events.first() {
+        Some(seq) => sentence.event(words, *seq),
+        None => sentence.text(words),
+    }
 }
 
 fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {

@@ -22,17 +22,17 @@ pub struct Other {
     pub newest: Option<Verdict>,
 }
 
-/// Drills that put to the test what this one did not: those without a run beside this one first,
-/// then those that differ most.
+/// Drills that put to the test what this one did not: the nearest kin first, then those without a
+/// run beside this one, kin before strangers and those that differ most first.
 pub fn others(model: &Model) -> Vec<Other> {
     let Some(plan) = model.plan() else {
         return Vec::new();
     };
-    let mut others: Vec<(usize, Other)> = experiment::built_in()
+    let mut others: Vec<((usize, usize), Other)> = experiment::built_in()
         .into_iter()
         .filter(|other| other.name != model.result.drill)
         .map(|other| {
-            let news = news(plan, &other.main);
+            let news = (kin(plan, &other.main), news(plan, &other.main));
             let other = Other {
                 newest: newest(&model.dir, &other.name),
                 question: other.main.summary,
@@ -40,14 +40,25 @@ pub fn others(model: &Model) -> Vec<Other> {
             };
             (news, other)
         })
-        .filter(|(news, _)| *news > 0)
+        .filter(|((_, news), _)| *news > 0)
         .collect();
-    others.sort_by(|(a, one), (b, other)| {
-        let ran = one.newest.is_some().cmp(&other.newest.is_some());
-        ran.then(b.cmp(a)).then_with(|| one.name.cmp(&other.name))
-    });
+    others.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.name.cmp(&other.name)));
+    // The nearest kin is named even if it was run: its verdict then stands here.
+    if let Some(rest) = others.get_mut(1..) {
+        rest.sort_by_key(|(_, other)| other.newest.is_some());
+    }
     others.truncate(NAMED_MAX);
     others.into_iter().map(|(_, other)| other).collect()
+}
+
+/// How near another plan's faults are to this one's: most of the same kind at the same place, then
+/// of the same kind.
+fn kin(plan: &Plan, other: &Plan) -> usize {
+    let near = plan.faults.iter().flat_map(|own| {
+        let same = other.faults.iter().filter(|fault| fault.kind == own.kind);
+        same.map(|fault| 1 + usize::from(fault.when == own.when))
+    });
+    near.max().unwrap_or(0)
 }
 
 /// How many things another plan puts to the test that this one does not.

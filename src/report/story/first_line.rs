@@ -91,11 +91,23 @@ pub fn rate(series: &Series) -> Option<String> {
     if n == 0 {
         return None;
     }
-    let interval = exact_95(u64::try_from(k).ok()?, u64::try_from(n).ok()?);
+    const BOUND: &str = "This says nothing about other schedules, other locks or other machines.";
+    let between = |k: usize| {
+        let interval = exact_95(u64::try_from(k).ok()?, u64::try_from(n).ok()?);
+        let (low, high) = (per_cent(interval.low), per_cent(interval.high));
+        Some(format!("between {low} and {high} (exact 95 % interval)"))
+    };
+    let runs = count(n, "run");
+    // A limit is neither a pass nor a failure, and counts as what it is.
+    if series.limits > 0 {
+        let (limits, rate) = (series.limits, between(series.limits)?);
+        return Some(format!(
+            "{limits} of {runs} of this schedule reached the limit that its file names, {} passed and {k} failed: the limit is reached at a rate {rate}. {BOUND}",
+            series.passed
+        ));
+    }
     Some(format!(
-        "{k} of {} of this schedule failed: its failure rate lies between {} and {} (exact 95 % interval). This says nothing about other schedules, other locks or other machines.",
-        count(n, "run"),
-        per_cent(interval.low),
-        per_cent(interval.high)
+        "{k} of {runs} of this schedule failed: its failure rate lies {}. {BOUND}",
+        between(k)?
     ))
 }

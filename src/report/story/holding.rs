@@ -40,15 +40,35 @@ pub fn holders(scene: &Scene) -> Sentence {
 
 fn one(sentence: Sentence, tenure: &Tenure) -> Sentence {
     let worker = tenure.worker.clone().unwrap_or("somebody".to_owned());
-    let ended = match (tenure.ended, tenure.key_taken) {
-        (_, Some(_)) => " (its key was taken away before its time)",
-        (Ended::Open, None) => "",
-        (Ended::Released, None) => " (then it released)",
-        (Ended::Expired, None) => " (then its lease ran out)",
+    let sentence = sentence
+        .event(worker.as_str(), tenure.granted_by)
+        .text(format!(" {}", stretch(tenure.from, tenure.until)));
+    let Some(taken) = tenure.key_taken else {
+        return sentence.text(match tenure.ended {
+            _ if tenure.endless && tenure.ended != Ended::Released => {
+                " (a key without a lease, it never ends)"
+            }
+            Ended::Open => "",
+            Ended::Released => " (then it released)",
+            Ended::Expired => " (then its lease ran out)",
+        });
     };
     sentence
-        .event(worker, tenure.granted_by)
-        .text(format!(" {}{ended}", stretch(tenure.from, tenure.until)))
+        .text(" (its key was ")
+        .event(format!("{} at {}", taken.how, at(taken.at)), taken.event)
+        .text(format!("{})", promised(tenure, &worker)))
+}
+
+/// Until when a worker whose key is gone was still entitled.
+fn promised(tenure: &Tenure, worker: &str) -> String {
+    if tenure.endless {
+        "; it had no lease and would never have ended".to_owned()
+    } else if tenure.entitled > tenure.until {
+        let until = at(tenure.entitled);
+        format!("; {worker} was entitled until {until} all the same")
+    } else {
+        String::new()
+    }
 }
 
 /// A gap, and why the next holder did not come sooner.
@@ -69,6 +89,10 @@ fn nobody(scene: &Scene, since: u64, next: &Tenure) -> String {
 
 fn ending(scene: &Scene, held_until: u64) -> String {
     let ends = at(scene.ends);
+    let last = scene.tenures.last();
+    if last.is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open) {
+        return format!("; the key is still there when the record ends at {ends}");
+    }
     if scene.ends > held_until.saturating_add(blur(scene)) {
         format!(", then nobody until the record ends at {ends}")
     } else {

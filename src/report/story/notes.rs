@@ -42,14 +42,14 @@ pub fn stopped_believer(scene: &Scene) -> Option<String> {
     let by_grant = scene.by_grant();
     scene.beliefs.iter().find_map(|belief| {
         let tenure = by_grant.get(&belief.grant)?;
-        let late = belief.until.checked_sub(tenure.until)?;
+        let late = belief.until.checked_sub(tenure.entitled)?;
         if tenure.ended == Ended::Released || late <= scene.epsilon {
             return None;
         }
         let name = &belief.worker;
         let stops = scene.stopped.iter();
         let (_, from, to) = stops
-            .filter(|(worker, _, to)| worker == name && *to >= tenure.until)
+            .filter(|(worker, _, to)| worker == name && *to >= tenure.entitled)
             .min_by_key(|(_, from, _)| *from)?;
         Some(format!(
             "{} after its lease had ended {name} still believed that it holds, because it was stopped {} and could not learn of it: a stopped process makes no claim and is not called a liar; what it had claimed before was true then",

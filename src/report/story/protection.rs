@@ -21,6 +21,14 @@ pub fn why(arm: &ArmModel) -> Sentence {
     if let Some(write) = telling {
         return told(scene, write);
     }
+    let decisive = match arm.result.protection {
+        Protection::KeptByFencing => lockless(scene, Fate::Rejected),
+        Protection::Lost => lockless(scene, Fate::Accepted),
+        Protection::Kept | Protection::NotTested => None,
+    };
+    if let Some(write) = decisive {
+        return without_lock(write);
+    }
     match arm.result.protection {
         Protection::Kept => kept(scene),
         Protection::NotTested => match reached(scene).count() {
@@ -82,6 +90,26 @@ pub fn stale(scene: &Scene) -> impl Iterator<Item = &WriteMark> {
 /// The stale write that tells most: the first that was accepted, else the first.
 pub fn most_telling(scene: &Scene) -> Option<&WriteMark> {
     first_stale(scene, Fate::Accepted).or_else(|| stale(scene).next())
+}
+
+/// The first write without the lock with which the store did this.
+fn lockless(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
+    reached(scene).find(|write| write.is_lockless() && write.fate == fate)
+}
+
+/// It is neither stale nor late: its writer never had the lock.
+fn without_lock(write: &WriteMark) -> Sentence {
+    let did = match write.fate {
+        Fate::Accepted => "accepted it",
+        Fate::Rejected => "refused it",
+        Fate::Unknown => "did not say what became of it",
+    };
+    Sentence::default()
+        .event(format!("{} wrote", write.worker), write.event)
+        .text(format!(
+            " without the lock and without a fencing token at {}; the store {did}",
+            at(write.at())
+        ))
 }
 
 fn first_stale(scene: &Scene, fate: Fate) -> Option<&WriteMark> {

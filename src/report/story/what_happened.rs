@@ -44,18 +44,20 @@ fn fault(mark: &FaultMark) -> Sentence {
         .map_or_else(String::new, |worker| format!(" of {worker}"));
     let sentence = Sentence::default()
         .event(format!("{}{whom}", mark.kind), onset)
-        .text(format!(
-            " (fault {}) from {} ",
-            mark.name,
+        .text(format!(" (fault {})", mark.name));
+    let sentence = match (mark.over(), mark.events.get(1)) {
+        _ if !mark.lasts => sentence.text(format!(" at {}", at(mark.effective))),
+        (Some(end), Some(heal)) => sentence
+            .text(format!(" from {} to ", at(mark.effective)))
+            .event(at(end), *heal)
+            .text(format!(
+                ", for {}",
+                span(end.saturating_sub(mark.effective))
+            )),
+        _ => sentence.text(format!(
+            " from {} on; its end is not on the record",
             at(mark.effective)
-        ));
-    let end = mark.healed.or(mark.removed);
-    let sentence = match (end, mark.events.get(1)) {
-        (Some(end), Some(heal)) => sentence.text("to ").event(at(end), *heal).text(format!(
-            ", for {}",
-            span(end.saturating_sub(mark.effective))
         )),
-        _ => sentence.text("on; its end is not on the record"),
     };
     let sentence = match faults::find(&mark.kind) {
         Some(kind) => sentence.text(format!(" ({})", kind.summary)),
@@ -67,7 +69,11 @@ fn fault(mark: &FaultMark) -> Sentence {
 /// What made it begin and end.
 fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
     let sentence = sentence
-        .text("; it began at ")
+        .text(if mark.lasts {
+            "; it began at "
+        } else {
+            "; it was done at "
+        })
         .code(&mark.trigger)
         .text(place(&mark.trigger));
     match &mark.cause {
@@ -81,12 +87,31 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
 fn place(point: &str) -> String {
     let told = |meaning: &str| format!(" ({meaning})");
     match point.rsplit_once('.') {
-        Some((write, "armed")) => told(&format!(
-            "the last moment before {write} left for the store"
+        Some((step, "armed")) => told(&format!(
+            "the last moment before {} left for {}",
+            armed(step),
+            if is_write(step) {
+                "the store"
+            } else {
+                "the lock service"
+            }
         )),
         Some((step, "before")) => told(&format!("just before the step {step}")),
         Some((step, "after")) => told(&format!("just after the step {step}")),
         _ => String::new(),
+    }
+}
+
+fn is_write(step: &str) -> bool {
+    step.split('.').any(|word| word.starts_with("write"))
+}
+
+/// What stands ready to leave at a step's `armed` point.
+pub fn armed(step: &str) -> String {
+    if is_write(step) {
+        step.to_owned()
+    } else {
+        format!("the last command of {step}")
     }
 }
 
@@ -143,6 +168,39 @@ fn were(n: usize) -> String {
     )
 }
 
+/// What the fence refused, if the writer was not late: it was entitled, or never had the lock.
+fn unusual(scene: &Scene) -> Option<Sentence> {
+    let refused = || reached(scene).filter(|write| write.fate == Fate::Rejected);
+    if refused().any(|write| write.late.is_some()) {
+        return None;
+    }
+    if let Some(write) = refused().find(|write| is_entitled(scene, write)) {
+        let (name, token) = (&write.worker, write.fencing.unwrap_or(0));
+        let seen = match write.highest {
+            Some(highest) if highest != token => {
+                format!("when the store had already seen {highest}")
+            }
+            _ => "which the store had already seen".to_owned(),
+        };
+        let sentence = Sentence::of("it refused ").event(format!("{name}'s write"), write.event);
+        return Some(sentence.text(format!(
+            ", which had fencing token {token} {seen}; {name} was entitled by the lock server, so the lock, not {name}, was wrong"
+        )));
+    }
+    let write = refused().find(|write| write.is_lockless())?;
+    Some(
+        Sentence::of("it refused ")
+            .event(format!("a write of {}", write.worker), write.event)
+            .text(" that had no fencing token: a write without the lock"),
+    )
+}
+
+/// The lock server had promised the writer the lock when its write reached the store.
+fn is_entitled(scene: &Scene, write: &WriteMark) -> bool {
+    let own = write.tenure.and_then(|tenure| scene.tenures.get(tenure));
+    own.is_some_and(|own| own.from <= write.at() && write.at() <= own.entitled)
+}
+
 /// All that the drill needs is shown to have happened.
 fn is_shown(arm: &ArmModel) -> bool {
     finding(arm, EVIDENCE).is_none_or(|finding| finding.outcome == Outcome::Holds)
@@ -153,6 +211,11 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
     let fence = arm.plan().map(|plan| plan.store.fence);
     let mode = fence.map_or("", fence_word);
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
+    if arm.result.protection == Protection::KeptByFencing
+        && let Some(told) = unusual(&arm.scene)
+    {
+        return Sentence::of(format!("the store's fence ({mode}): ")).then(told);
+    }
     match arm.result.protection {
         Protection::KeptByFencing if sealed => Sentence::of(format!(
             "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"

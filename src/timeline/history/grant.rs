@@ -35,7 +35,10 @@ pub struct Grant {
     pub seen: u64,
     /// The lease that the server gave, milliseconds.
     pub lease_ms: u64,
-    /// Lab time at which the last own grant or renewal runs out.
+    /// The server set the key without a lease: unless an extension gives it one, it never ends.
+    pub endless: bool,
+    /// Lab time at which the last own grant or renewal runs out; of a key without a lease, when
+    /// what was asked for would.
     pub lease_ends: Bounds,
     /// Every change of the key's deadline while the key was this grant's.
     pub extensions: Vec<Extension>,

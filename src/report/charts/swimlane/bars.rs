@@ -1,6 +1,6 @@
-//! Lease bars, belief beyond entitlement, and what hangs on a bar: renewals, the lease's end.
+//! Lease bars, belief beyond entitlement, and what hangs on a bar: the lease's end, a lost key.
 
-use super::{BAR, Canvas, merge, more};
+use super::{BAR, Canvas};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
@@ -20,6 +20,7 @@ impl Canvas<'_> {
                 continue;
             };
             let (from, to) = (self.axis.x(tenure.from), self.axis.x(tenure.until));
+            self.promise(index, row);
             let before = taken.get(&row).copied().unwrap_or(f64::NEG_INFINITY);
             if to - before < self.merge {
                 continue;
@@ -33,7 +34,27 @@ impl Canvas<'_> {
     }
 
     fn touches(&self, tenure: &Tenure) -> bool {
-        tenure.until >= self.axis.from && tenure.from <= self.axis.to
+        tenure.entitled >= self.axis.from && tenure.from <= self.axis.to
+    }
+
+    /// What the server had promised beyond the end of a key that something else took: an outline.
+    fn promise(&mut self, index: usize, row: usize) {
+        let tenure = &self.scene.tenures[index];
+        if tenure.key_taken.is_none() || tenure.entitled <= tenure.until {
+            return;
+        }
+        let (x, end) = (self.axis.x(tenure.until), self.axis.x(tenure.entitled));
+        if end - x < 1.0 {
+            return;
+        }
+        let area = Area {
+            x,
+            y: self.bar_top(row),
+            w: end - x,
+            h: BAR,
+        };
+        let form = Form::Outline(area, Ink::lease(index), true);
+        self.picture.mark(form, bar_note(tenure), tenure.granted_by);
     }
 
     fn bar(&mut self, index: usize, (row, x, end): (usize, f64, f64)) {
@@ -48,8 +69,8 @@ impl Canvas<'_> {
         let ink = Ink::lease(index);
         self.picture
             .mark(Form::Fill(area, ink), bar_note(tenure), tenure.granted_by);
-        if let Some((gone, event)) = tenure.key_taken.filter(|(gone, _)| self.shows(*gone)) {
-            let x = self.axis.x(gone);
+        if let Some(taken) = tenure.key_taken.filter(|taken| self.shows(taken.at)) {
+            let x = self.axis.x(taken.at);
             self.shelf.take(tick(x, area.y));
             let form = Form::Path(
                 vec![(x, area.y - 3.0), (x, area.y + BAR + 3.0)],
@@ -58,12 +79,17 @@ impl Canvas<'_> {
             );
             self.picture.mark(
                 form,
-                format!("the key was taken away before its time at {}", at(gone)),
-                event,
+                format!("the key was {} at {}", taken.how, at(taken.at)),
+                taken.event,
             );
         }
         let Some(token) = tenure.fencing else { return };
-        for text in [format!("fencing token {token}"), format!("{token}")] {
+        let full = if tenure.endless {
+            format!("fencing token {token}, no lease")
+        } else {
+            format!("fencing token {token}")
+        };
+        for text in [full, format!("{token}")] {
             if text_width(&text, 11.0, true) + 10.0 <= w {
                 let y = area.y + 14.0;
                 let places = [
@@ -82,7 +108,7 @@ impl Canvas<'_> {
         let by_grant = self.scene.by_grant();
         for belief in &self.scene.beliefs {
             let tenure = by_grant.get(&belief.grant).copied();
-            let entitled_until = tenure.map_or(belief.from, |tenure| tenure.until);
+            let entitled_until = tenure.map_or(belief.from, |tenure| tenure.entitled);
             let released = tenure.is_some_and(|tenure| tenure.ended == Ended::Released);
             if released || belief.until <= entitled_until {
                 continue;
@@ -125,53 +151,6 @@ impl Canvas<'_> {
             self.label(&text, Ink::Alarm, false, &places);
         }
     }
-
-    fn renewals(&mut self) {
-        for row in 0..self.scene.workers.len() {
-            let y = self.bar_top(row) + BAR;
-            let own = self
-                .scene
-                .renewals
-                .iter()
-                .filter(|renewal| renewal.worker == self.scene.workers[row]);
-            let (ok, bad): (Vec<_>, Vec<_>) = own
-                .map(|renewal| {
-                    (
-                        self.axis.x(renewal.answered.unwrap_or(renewal.sent)),
-                        renewal,
-                    )
-                })
-                .partition(|(_, renewal)| renewal.ok);
-            for group in merge(ok, self.merge) {
-                let form = Form::Path(
-                    vec![(group.x, y - 5.0), (group.x, y + 5.0)],
-                    Ink::Muted,
-                    1.8,
-                );
-                let note = format!(
-                    "{} renewed its lease at {}{}",
-                    group.first.worker,
-                    at(group.first.sent),
-                    more(group.count)
-                );
-                self.picture.mark(form, note, group.first.event);
-            }
-            for group in merge(bad, self.merge.max(6.0)) {
-                let form = Form::Path(
-                    vec![(group.x, y - 5.0), (group.x, y + 6.0)],
-                    Ink::Alarm,
-                    2.4,
-                );
-                let note = format!(
-                    "a renewal by {} sent at {} did not extend the lease{}",
-                    group.first.worker,
-                    at(group.first.sent),
-                    more(group.count)
-                );
-                self.picture.mark(form, note, group.first.event);
-            }
-        }
-    }
 }
 
 /// What an upright stroke over a bar covers.
@@ -185,14 +164,23 @@ fn tick(x: f64, top: f64) -> Area {
 }
 
 fn bar_note(tenure: &Tenure) -> String {
-    let ended = match tenure.ended {
-        Ended::Released => "then it was released",
-        Ended::Expired => "then the lease ran out",
-        Ended::Open => "where the record ends",
+    let who = tenure.worker.as_deref().unwrap_or("somebody");
+    let ended = match (tenure.key_taken, tenure.ended) {
+        (Some(taken), _) if tenure.endless => {
+            format!("when the key, which had no lease, was {}", taken.how)
+        }
+        (Some(taken), _) => format!(
+            "when the key was {}; {who} was entitled until {}",
+            taken.how,
+            at(tenure.entitled)
+        ),
+        (None, Ended::Released) => "then it was released".to_owned(),
+        (None, _) if tenure.endless => "a key without a lease, which never ends".to_owned(),
+        (None, Ended::Expired) => "then the lease ran out".to_owned(),
+        (None, Ended::Open) => "where the record ends".to_owned(),
     };
     format!(
-        "{} is entitled{} from {} to {} ({}), {ended}{}",
-        tenure.worker.as_deref().unwrap_or("somebody"),
+        "{who} holds the key{} from {} to {} ({}), {ended}{}",
         tenure
             .fencing
             .map_or_else(String::new, |token| format!(" with fencing token {token}")),

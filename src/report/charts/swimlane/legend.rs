@@ -1,14 +1,17 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, Entry, FAULT, GONE, GRANT, LATE, LATE_WRITE, LOST, REJECTED, RENEWAL,
-    SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
+    ACCEPTED, ASKED, BAR, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE, LATE_WRITE,
+    LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN, UNKNOWN,
+    WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form, Words, text_width};
 use crate::report::scene::Scene;
+use crate::report::scene::marks::Renewed;
 use crate::report::scene::server::ServerKind;
+use crate::report::scene::tenure::Ended;
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
 
 impl Canvas<'_> {
@@ -54,9 +57,11 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     let by_grant = scene.by_grant();
     let late = scene.beliefs.iter().any(|belief| {
         let tenure = by_grant.get(&belief.grant);
-        tenure.is_none_or(|tenure| tenure.until < belief.until)
+        tenure
+            .is_none_or(|tenure| tenure.ended != Ended::Released && tenure.entitled < belief.until)
     });
     let server = |kind| scene.server.iter().any(|mark| mark.kind == kind);
+    let renewed = |became| scene.renewals.iter().any(|mark| mark.became == became);
     let mut shown = vec![
         (!scene.tenures.is_empty(), BAR),
         (late, LATE),
@@ -67,8 +72,12 @@ fn entries(scene: &Scene) -> Vec<Entry> {
                 .any(|tenure| tenure.key_taken.is_some()),
             TAKEN,
         ),
-        (!scene.faults.is_empty(), FAULT),
-        (!scene.renewals.is_empty(), RENEWAL),
+        (scene.faults.iter().any(|fault| fault.lasts), FAULT),
+        (scene.faults.iter().any(|fault| !fault.lasts), FAULT_ONCE),
+        (!scene.deaths.is_empty(), DEATH),
+        (renewed(Renewed::Applied), RENEWAL),
+        (renewed(Renewed::Failed), RENEWAL_FAILED),
+        (renewed(Renewed::OnlyTold), RENEWAL_TOLD),
     ];
     shown.extend(write_entries(scene));
     shown.extend([
@@ -76,6 +85,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
         (!scene.parks.is_empty(), WAITS),
         (server(ServerKind::Grant), GRANT),
         (server(ServerKind::Deleted), GONE),
+        (server(ServerKind::Flushed), FLUSHED),
         (!scene.stalls.is_empty(), STALL),
     ]);
     let shown = shown.into_iter().filter(|(show, _)| *show);

@@ -6,6 +6,7 @@ mod frame;
 mod labels;
 mod legend;
 mod points;
+mod renewals;
 mod samples;
 mod server;
 mod shade;
@@ -51,6 +52,7 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.lanes();
     canvas.faults();
     canvas.bars();
+    canvas.deaths();
     canvas.server_points();
     canvas.worker_points();
     canvas.store_points();

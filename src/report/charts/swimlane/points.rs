@@ -5,6 +5,7 @@ use super::store::{WRITE_INKS, write_ink, write_note};
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
+use crate::report::story::what_happened::armed;
 use crate::report::words::at;
 
 impl Canvas<'_> {
@@ -127,7 +128,7 @@ impl Canvas<'_> {
             let own = format!("{}.", group.first.worker);
             let point = point.strip_prefix(&own).unwrap_or(point);
             let text = match point.strip_suffix(".armed") {
-                Some(write) => format!("ready to send {write}"),
+                Some(step) => format!("ready to send {}", armed(step)),
                 None => format!("waits at {point}"),
             };
             self.label(

@@ -1,8 +1,11 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
+use super::renewals::renewal_forms;
+use super::server::flushed_form;
 use super::store::harm_forms;
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Area, Form};
+use crate::report::scene::marks::Renewed;
 use crate::report::scene::writes::Harm;
 
 /// One entry: what it looks like around (x, y), and what it means.
@@ -39,7 +42,7 @@ pub(super) const LATE: Entry = Entry {
     },
 };
 pub(super) const TAKEN: Entry = Entry {
-    meaning: "its key was taken away before its time",
+    meaning: "its key was taken before its time; what was promised goes on as an outline",
     sample: |x, y| {
         let stroke = vec![(x + 9.0, y - 8.0), (x + 9.0, y + 8.0)];
         vec![
@@ -57,15 +60,43 @@ pub(super) const FAULT: Entry = Entry {
         ]
     },
 };
-pub(super) const RENEWAL: Entry = Entry {
-    meaning: "renewal",
+pub(super) const FAULT_ONCE: Entry = Entry {
+    meaning: "fault that is over as soon as it is done",
     sample: |x, y| {
-        vec![Form::Path(
-            vec![(x + 9.0, y - 5.0), (x + 9.0, y + 5.0)],
-            Ink::Muted,
-            1.8,
-        )]
+        let head = vec![(x + 4.0, y - 7.0), (x + 14.0, y - 7.0), (x + 9.0, y)];
+        let line = vec![(x + 9.0, y - 7.0), (x + 9.0, y + 7.0)];
+        vec![
+            Form::Path(line, Ink::FaultEdge, 2.0),
+            Form::Polygon(head, Ink::FaultEdge),
+        ]
     },
+};
+pub(super) const DEATH: Entry = Entry {
+    meaning: "the worker's process is gone",
+    sample: |x, y| {
+        let line = vec![(x + 2.0, y - 7.0), (x + 2.0, y + 7.0)];
+        let rest = Area {
+            x: x + 3.0,
+            w: 15.0,
+            ..bar(x, y)
+        };
+        vec![
+            Form::Path(line, Ink::Muted, 3.0),
+            Form::Hatch(rest, Ink::Grid),
+        ]
+    },
+};
+pub(super) const RENEWAL: Entry = Entry {
+    meaning: "lease renewed",
+    sample: |x, y| renewal_forms(Renewed::Applied, (x + 9.0, y)),
+};
+pub(super) const RENEWAL_FAILED: Entry = Entry {
+    meaning: "renewal that failed",
+    sample: |x, y| renewal_forms(Renewed::Failed, (x + 9.0, y)),
+};
+pub(super) const RENEWAL_TOLD: Entry = Entry {
+    meaning: "told renewed, but not on the server",
+    sample: |x, y| renewal_forms(Renewed::OnlyTold, (x + 9.0, y)),
 };
 pub(super) const ASKED: Entry = Entry {
     meaning: "write, on its worker's lane",
@@ -88,8 +119,8 @@ pub(super) const REJECTED: Entry = Entry {
     sample: |x, y| vec![Form::Cross(x + 9.0, y, 5.0, Ink::Rejected)],
 };
 pub(super) const UNKNOWN: Entry = Entry {
-    meaning: "write, outcome unknown",
-    sample: |x, y| vec![Form::Ring(x + 9.0, y, 5.0, Ink::Unknown)],
+    meaning: "write that never reached the store",
+    sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Unknown)],
 };
 pub(super) const SEAL: Entry = Entry {
     meaning: "seal: fencing token told on entry",
@@ -163,6 +194,10 @@ pub(super) const GONE: Entry = Entry {
             Ink::Muted,
         )]
     },
+};
+pub(super) const FLUSHED: Entry = Entry {
+    meaning: "server loses all keys",
+    sample: |x, y| vec![flushed_form(x + 9.0, y - 1.0)],
 };
 pub(super) const STALL: Entry = Entry {
     meaning: "host stalled",

@@ -7,9 +7,6 @@ use crate::report::scene::server::{ServerKind, ServerMark};
 use crate::report::scene::tenure::Ended;
 use crate::report::words::at;
 
-/// How large a cross is: half its width in pixels.
-const R: f64 = 5.0;
-
 impl Canvas<'_> {
     pub(super) fn server_points(&mut self) {
         for index in 0..self.scene.servers.len() {
@@ -132,8 +129,20 @@ impl Canvas<'_> {
                 let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
                 (Form::Polygon(down, Ink::Muted), text)
             }
-            ServerKind::Flushed => (Form::Cross(x, y, R, Ink::Alarm), "flushed".to_owned()),
+            ServerKind::Flushed => (flushed_form(x, y), "flushed".to_owned()),
             ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new()),
         }
     }
+}
+
+/// All keys are gone: a broad bar with a point downwards, unlike the cross of a refused write.
+pub(super) fn flushed_form(x: f64, y: f64) -> Form {
+    let corners = vec![
+        (x - 7.0, y - 5.0),
+        (x + 7.0, y - 5.0),
+        (x + 7.0, y),
+        (x, y + 9.0),
+        (x - 7.0, y),
+    ];
+    Form::Polygon(corners, Ink::Alarm)
 }

@@ -85,16 +85,19 @@ impl Canvas<'_> {
     fn store_label(&mut self, group: &super::Group<'_, WriteMark>) {
         let (x, write) = (group.x, group.first);
         let y = self.store_line(write);
-        let Some(token) = write.fencing.filter(|_| group.count == 1) else {
+        if group.count != 1 || (write.fencing.is_none() && !write.is_lockless()) {
             return;
-        };
+        }
+        let token = write
+            .fencing
+            .map_or_else(|| "no token".to_owned(), |token| token.to_string());
         let places = [
             (x + 10.0, y + 4.0, Anchor::Start),
             (x - 10.0, y + 4.0, Anchor::End),
             (x + 8.0, y - 7.0, Anchor::Start),
             (x - 8.0, y - 7.0, Anchor::End),
         ];
-        let short = token.to_string();
+        let short = token.clone();
         let long = match (write.harm(), write.fate) {
             (Some(Harm::Stale), _) => format!("{token} accepted, stale"),
             (Some(Harm::Late), _) => format!("{token} accepted, late"),
@@ -176,7 +179,7 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
             format!("{head} accepted at {}{told}", at(write.at()))
         }
         (Fate::Rejected, _) => format!("{head} refused at {}{knew}", at(write.at())),
-        (Fate::Unknown, Some(_)) => format!("{head}: outcome unknown"),
+        (Fate::Unknown, Some(_)) => format!("{head}: what became of it is not on the record"),
         (Fate::Unknown, None) => {
             format!(
                 "{head} asked at {} never reached the store",

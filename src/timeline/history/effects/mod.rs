@@ -196,6 +196,7 @@ impl Book<'_> {
             granted,
             seen: effect.at,
             lease_ms,
+            endless: until_ms.is_none(),
             lease_ends,
             extensions: Vec::new(),
             end: KeyEnd::Open,

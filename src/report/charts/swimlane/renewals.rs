@@ -1,0 +1,65 @@
+//! Ticks on a lease bar: renewals that the server applied, those that a worker was only told of,
+//! and those that failed. Each stands at the time that its note tells.
+
+use super::{BAR, Canvas, merge, more};
+use crate::report::charts::ink::Ink;
+use crate::report::charts::picture::Form;
+use crate::report::scene::marks::{Renewal, Renewed};
+use crate::report::words::at;
+
+/// The last are drawn on top.
+const KINDS: [Renewed; 3] = [Renewed::Applied, Renewed::Failed, Renewed::OnlyTold];
+
+impl Canvas<'_> {
+    pub(super) fn renewals(&mut self) {
+        for row in 0..self.scene.workers.len() {
+            let y = self.bar_top(row) + BAR;
+            for kind in KINDS {
+                let own = self.scene.renewals.iter().filter(|renewal| {
+                    renewal.worker == self.scene.workers[row] && renewal.became == kind
+                });
+                let at_x = own.map(|renewal| (self.axis.x(renewal.at()), renewal));
+                let gap = if kind == Renewed::Applied {
+                    self.merge
+                } else {
+                    self.merge.max(6.0)
+                };
+                for group in merge(at_x, gap) {
+                    let text = format!("{}{}", note(group.first), more(group.count));
+                    for form in renewal_forms(kind, (group.x, y)) {
+                        self.picture.mark(form, text.clone(), group.first.event);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a renewal looks like on the lower edge of a bar.
+pub(super) fn renewal_forms(became: Renewed, (x, y): (f64, f64)) -> Vec<Form> {
+    let tick = vec![(x, y - 5.0), (x, y + 5.0)];
+    match became {
+        Renewed::Applied => vec![Form::Path(tick, Ink::Muted, 1.8)],
+        Renewed::Failed => vec![Form::Path(tick, Ink::Alarm, 2.4)],
+        Renewed::OnlyTold => vec![
+            Form::Path(tick, Ink::Alarm, 1.8),
+            Form::Ring(x, y + 4.0, 3.5, Ink::Alarm),
+        ],
+    }
+}
+
+fn note(renewal: &Renewal) -> String {
+    let (who, sent, when) = (&renewal.worker, at(renewal.sent), at(renewal.at()));
+    match (renewal.became, renewal.answered) {
+        (Renewed::Applied, _) => format!("the lease of {who} was renewed at {when}"),
+        (Renewed::OnlyTold, _) => format!(
+            "{who} was told at {when} that its lease was renewed, but the server shows no such effect"
+        ),
+        (Renewed::Failed, Some(_)) => format!(
+            "{who} was told at {when} that the renewal sent at {sent} did not extend its lease"
+        ),
+        (Renewed::Failed, None) => {
+            format!("a renewal that {who} sent at {when} was never answered and extended nothing")
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The words that a report explains, and what each means: data alone.
+
+/// One word.
+pub struct Term {
+    /// As the list names it.
+    pub name: &'static str,
+    /// Forms that are explained where they stand, lower case; none if the word is too common.
+    pub forms: &'static [&'static str],
+    /// What it means, in sentences.
+    pub meaning: &'static str,
+}
+
+const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'static str) -> Term {
+    Term {
+        name,
+        forms,
+        meaning,
+    }
+}
+
+/// In the order in which a reader meets them.
+pub const TERMS: &[Term] = &[
+    term(
+        "drill, run, schedule",
+        &["schedule"],
+        "A drill is one experiment file, a run one execution of it. A schedule is what a drill lays down: who does what, what is broken and when.",
+    ),
+    term(
+        "arm",
+        &["arm"],
+        "One part of a run with its own servers and workers: the main arm is the drill itself, every other arm is a control.",
+    ),
+    term(
+        "control",
+        &[],
+        "The drill again with one protection removed. It must go red; otherwise the drill could not have seen the damage.",
+    ),
+    term(
+        "lab",
+        &["lab"],
+        "The program that runs the drill: it starts everything, breaks it and records it.",
+    ),
+    term(
+        "worker, contender",
+        &["contender"],
+        "A worker is a process that wants the lock and writes to the store; a contender is one that waits for it.",
+    ),
+    term(
+        "grant, lease",
+        &["lease"],
+        "A grant is one successful acquisition. It comes with a lease: the lock is the holder's until the lease runs out, unless it is renewed or released before.",
+    ),
+    term(
+        "own deadline",
+        &["own deadline", "deadline"],
+        "Until when a worker's lock handle counts on its lease: when it first sent the last request that was granted (acquire or renewal), plus the lease, minus a margin for clock drift. It comes a little before the end that the server sees.",
+    ),
+    term(
+        "entitled",
+        &["entitled"],
+        "Whom the lock server's own record makes the holder, whatever the worker believes.",
+    ),
+    term(
+        "fencing token",
+        &["fencing token", "fencing tokens"],
+        "A number that rises with each grant. It travels with each write, so that the store can tell an older holder from a newer one.",
+    ),
+    term(
+        "fence: atomic, racy, off",
+        &["fence", "racy", "atomic"],
+        "How the store uses fencing tokens. Atomic: it compares and writes in one step. Racy: it compares first and writes then, and something may happen in between. Off: it does not compare.",
+    ),
+    term(
+        "seal",
+        &["seal", "seals", "sealed"],
+        "A new holder tells the store its fencing token on entry, before its first write. It changes no data, but from then on older tokens are refused.",
+    ),
+    term(
+        "refused, accepted",
+        &[],
+        "What the store answered to a write; in the raw record a refused write is called rejected.",
+    ),
+    term(
+        "stale",
+        &["stale"],
+        "A write with an older fencing token than one that the store knew already. Accepting it is damage.",
+    ),
+    term(
+        "late",
+        &["late"],
+        "A write that reached the store after its writer's lease had ended. It may be legal by the order of the tokens, if the store has not heard of a newer one.",
+    ),
+    term(
+        "lost update",
+        &["lost update"],
+        "An accepted write that was replaced by one whose writer had not read it.",
+    ),
+    term(
+        "armed",
+        &["armed"],
+        "The last moment before something leaves: a write for the store (a.write.2.armed: worker a, second write), or the last command of an acquire step for the lock service. Faults like to begin here: the worker has decided and cannot look again.",
+    ),
+    term(
+        "fault, onset, heal",
+        &["heal", "healed", "onset"],
+        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen.",
+    ),
+    term(
+        "lost (told)",
+        &["losses told", "told: lock lost"],
+        "The worker's lock handle tells it that it no longer holds the lock.",
+    ),
+    term(
+        "runnable",
+        &["runnable"],
+        "Not stopped: only the time in which a worker could run is held against it or counted for it.",
+    ),
+    term(
+        "flaw, built-in defect",
+        &["flaw"],
+        "A named defect that a control builds into lockdrill's own lock on purpose.",
+    ),
+    term(
+        "witness",
+        &["witness", "witnessed"],
+        "The worker or fault whose doing shows a violation. A control names its witness beforehand.",
+    ),
+    term(
+        "evidence",
+        &["evidence"],
+        "What must be on the record before anything may be concluded: that each fault began, bit and ended, and the order that the drill needs. Without it a run is inconclusive.",
+    ),
+    term(
+        "verdict",
+        &[],
+        "pass: no named check was violated, and every control went red. limit: the drill reached a limit that its file names beforehand. fail: a check was violated. inconclusive: the record cannot tell, and says why.",
+    ),
+    term(
+        "outcome of a check",
+        &[],
+        "holds, violated or unknown. ○ holds: nothing in this run could have violated it.",
+    ),
+    term(
+        "protection of the work",
+        &[],
+        "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost. not tested: nothing was put to the test.",
+    ),
+    term(
+        "to within …, host stall",
+        &["host stall", "host stalled"],
+        "Times of the lock server are known to within the width given; closer times prove no order. A host stall is a moment in which this machine did not let the lab run.",
+    ),
+    term(
+        "handle",
+        &["handle"],
+        "The object in a worker's program that stands for its grant: it renews the lease and says whether the worker still holds.",
+    ),
+    term(
+        "edge",
+        &["edge"],
+        "The way from one worker to one service. Faults of the network cut, delay or break it.",
+    ),
+    term(
+        "probe",
+        &["probe"],
+        "A try by a stranger, on a connection of its own, that shows whether a fault has hit its edge and nothing else.",
+    ),
+    term(
+        "protected step",
+        &["protected step"],
+        "A step that only the holder may take: a write to the store, or a seal.",
+    ),
+    term(
+        "borrowed token",
+        &["borrowed fencing token", "borrowed token"],
+        "A fencing token that was never issued to the grant that presents it.",
+    ),
+    term(
+        "digest",
+        &["digest", "owner digest"],
+        "The beginning of a hash of an owner token: it tells owners apart without giving the secret away.",
+    ),
+    term(
+        "event",
+        &[],
+        "One line of the record, by its number; the numbers at the end of a sentence lead to the lines that it rests on.",
+    ),
+];
