@@ -4,7 +4,7 @@ use super::reading::{Reading, Spot};
 use super::section::Section;
 use crate::env::edge::{self, Chosen};
 use crate::faults::{self, FaultKind, Hits};
-use crate::plan::{AUTO, Asks, ChosenCommand, FaultPlan, NetworkPlan, Service};
+use crate::plan::{Asks, ChosenCommand, FaultPlan, NetworkPlan, Service};
 
 /// The part of a fault that speaks of the network.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ pub(super) fn network(
     else {
         return NetworkPlan::default();
     };
-    let provider = edge::find(proxy.value).filter(|_| proxy.value != AUTO);
+    let provider = edge::find(proxy.value);
     let harms = faults.iter().filter_map(|fault| {
         let harm = faults::find(&fault.kind)?.harm()?;
         Some((fault, harm))

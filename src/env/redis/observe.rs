@@ -182,7 +182,7 @@ impl Control {
     /// # Errors
     /// When the server does not answer.
     pub async fn held(&self, key: &str) -> Result<(Change, Option<u64>), EnvError> {
-        let lock = format!("{}{{{key}}}", self.prefix);
+        let lock = self.lock_key(key);
         let value: Option<Vec<u8>> = self.ask(redis::cmd("GET").arg(&lock)).await?;
         let until: i64 = self.ask(redis::cmd("PEXPIRETIME").arg(&lock)).await?;
         let counter = self
@@ -198,6 +198,11 @@ impl Control {
             until_ms: u64::try_from(until).ok(),
         };
         Ok((change, counter))
+    }
+
+    /// The server's key of a lock; the counter's has `:fence` behind it.
+    pub fn lock_key(&self, key: &str) -> String {
+        format!("{}{{{key}}}", self.prefix)
     }
 
     /// Writes a mark into the stream; it lapses by itself.
@@ -216,7 +221,7 @@ impl Control {
     /// # Errors
     /// When the server does not answer.
     pub async fn left(&self, key: &str) -> Result<Option<KeyLeft>, EnvError> {
-        let key = format!("{}{{{key}}}", self.prefix);
+        let key = self.lock_key(key);
         let value: Option<Vec<u8>> = self.ask(redis::cmd("GET").arg(&key)).await?;
         let remaining: i64 = self.ask(redis::cmd("PTTL").arg(&key)).await?;
         Ok(value.map(|value| KeyLeft {

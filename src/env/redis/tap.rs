@@ -172,7 +172,8 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// A tap on a server whose counters stand at these values; on one that starts empty, at none.
+    /// A tap on a server that starts empty. On one that kept its data over a restart, counters are
+    /// counted from nothing until the server sets one: no check reads them.
     pub fn new(server: &str, prefix: &str) -> Self {
         Tap {
             decoder: Decoder::default(),

@@ -2,7 +2,7 @@
 //! have taken effect.
 
 use super::players::{Standing, Struck};
-use super::scene::{PREFIX, Scene};
+use super::scene::Scene;
 use super::{DirectorError, edges, servers, until};
 use crate::env::action::Action;
 use crate::env::stop;
@@ -162,7 +162,7 @@ async fn ask(
         return Ok(Err(format!("there is no server {name}")));
     };
     let control = server.control.clone();
-    let lock = format!("{PREFIX}{{{}}}", scene.plan.lock.key);
+    let lock = control.lock_key(&scene.plan.lock.key);
     let counter = format!("{lock}:fence");
     let words: Vec<String> = words
         .iter()

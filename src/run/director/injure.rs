@@ -1,6 +1,6 @@
 //! Begins and ends faults, and puts on the record what proves or refutes them.
 
-use super::players::{Fault, FaultState, Struck};
+use super::players::{Fault, FaultState, Standing, Struck};
 use super::scene::Scene;
 use super::{DirectorError, act, dispatch, edges};
 use crate::env::ledger::Entry;
@@ -119,7 +119,10 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
         Target::Server(service) => {
             let name = scene.server_name(*service);
             let name = name.ok_or_else(|| format!("the {} has no server", service.word()))?;
-            let server = scene.servers.get(name).ok_or("it is gone")?;
+            let server = scene.servers.get(name);
+            // The number of a process that is gone may be somebody else's by now.
+            let server = server.filter(|server| server.standing != Standing::Gone);
+            let server = server.ok_or("it is gone")?;
             return Ok(Struck::Server(name.to_owned(), server.pid));
         }
     };
