@@ -15,7 +15,7 @@ mod worker;
 pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
 pub use lock::{LockPlan, Persist, RunsOn};
 pub use network::{AUTO, NetworkPlan};
-pub use worker::{Fencing, Gate, Step, StepAction, WorkerPlan};
+pub use worker::{Fencing, Gate, OnSigterm, Step, StepAction, WorkerPlan};
 
 /// Version of the plan's format.
 pub const FORMAT: u32 = 1;

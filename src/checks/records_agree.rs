@@ -51,7 +51,7 @@ fn server_effects(history: &History, defects: &mut Vec<Defect>) {
     // A fault of a server may delete keys; a fault of workers does not.
     let servers_hit = history.faults.iter().any(|window| {
         let kind = faults::find(&window.kind);
-        kind.is_none_or(|kind| kind.hits == Hits::Server)
+        kind.is_none_or(|kind| kind.hits == Hits::Server) || window.server.is_some()
     });
     for grant in &history.grants {
         if grant.doubt.is_some() {

@@ -10,6 +10,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/ask-first.toml"),
     ),
     (
+        "clock-back",
+        include_str!("../../experiments/clock-back.toml"),
+    ),
+    (
+        "clock-jump",
+        include_str!("../../experiments/clock-jump.toml"),
+    ),
+    (
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),
     ),
@@ -68,6 +76,7 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("renew", include_str!("../../experiments/renew.toml")),
     ("restart", include_str!("../../experiments/restart.toml")),
+    ("shutdown", include_str!("../../experiments/shutdown.toml")),
     (
         "starved-renewal",
         include_str!("../../experiments/starved-renewal.toml"),
@@ -75,6 +84,10 @@ const DRILLS: &[(&str, &str)] = &[
     (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),
+    ),
+    (
+        "worker-clock",
+        include_str!("../../experiments/worker-clock.toml"),
     ),
 ];
 

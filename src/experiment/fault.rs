@@ -2,6 +2,7 @@
 
 use super::cast::{Cast, Wait, Waiter};
 use super::duration::show;
+use super::jump;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
@@ -32,6 +33,7 @@ pub(super) fn fault(
         can_hit(reading, kind, target, section);
     }
     let wire = kind.map_or_else(Wire::default, |kind| wire::read(reading, kind, section));
+    let by_ms = kind.and_then(|kind| jump::read(reading, kind, section));
     let when = when(reading, cast, (name, section));
     let heal = match kind {
         Some(kind) if !kind.lasts() => never_healed(reading, kind, section),
@@ -53,6 +55,7 @@ pub(super) fn fault(
             target,
             edge: wire.edge,
             command: wire.command,
+            by_ms,
             when,
             heal,
         });
@@ -63,7 +66,9 @@ pub(super) fn fault(
 fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
     let fits = match target {
         Target::Holder | Target::Worker(_) => kind.hits != Hits::Server,
-        Target::Server(_) => kind.hits == Hits::Server,
+        Target::Server(Service::Lock) => matches!(kind.hits, Hits::Server | Hits::Process),
+        // That server's clock dates the store's log: it would be the lab's clock that jumps.
+        Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
     };
     if fits {
@@ -72,6 +77,10 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
     let (noun, hint) = match kind.hits {
         Hits::Worker => ("a worker", "name a worker, or `holder`"),
         Hits::Edge => ("edges of workers", "name a worker, `holder`, or `everyone`"),
+        Hits::Process => (
+            "a worker or the lock server",
+            "name a worker, `holder`, or `lock-server`",
+        ),
         Hits::Server => ("a server", "say `lock-server` or `store-server`"),
     };
     let message = format!("`{}` is done to {noun}", kind.name);

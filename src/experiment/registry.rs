@@ -47,6 +47,11 @@ pub(super) fn fencing_names() -> Vec<&'static str> {
     vec!["lock", "own-counter"]
 }
 
+/// What a worker may do when it is asked to end.
+pub(super) fn sigterm_names() -> Vec<&'static str> {
+    vec!["end", "finish", "release_first"]
+}
+
 /// What renewals may run on.
 pub(super) fn renewal_names() -> Vec<&'static str> {
     vec!["own", "script"]

@@ -7,7 +7,7 @@ use super::refused::quote;
 use super::resolve::key_text;
 use super::script;
 use super::section::Section;
-use crate::plan::{Fencing, Gate, Step, StepAction, WorkerPlan};
+use crate::plan::{Fencing, Gate, OnSigterm, Step, StepAction, WorkerPlan};
 use crate::timeline::names;
 
 /// Most steps that a file may write down for one worker.
@@ -53,6 +53,7 @@ pub(super) fn read(
             .then(|| key_text(reading, section, "key")),
         gate: gate(reading, section),
         fencing: fencing(reading, section),
+        on_sigterm: on_sigterm(reading, section),
         ..WorkerPlan::new(name.value, repeated(&written.actions, rounds))
     };
     cast.groups.extend(model.group.clone());
@@ -161,6 +162,14 @@ fn fencing(reading: &mut Reading, section: &Section<'_>) -> Fencing {
     match section.one_of(reading, "fencing").map(|word| word.value) {
         Some("own-counter") => Fencing::OwnCounter,
         _ => Fencing::Lock,
+    }
+}
+
+fn on_sigterm(reading: &mut Reading, section: &Section<'_>) -> OnSigterm {
+    match section.one_of(reading, "on_sigterm").map(|word| word.value) {
+        Some("finish") => OnSigterm::Finish,
+        Some("release_first") => OnSigterm::ReleaseFirst,
+        _ => OnSigterm::End,
     }
 }
 

@@ -22,6 +22,9 @@ pub struct WorkerPlan {
     /// Where the fencing tokens come from that it presents to the store.
     #[serde(default, skip_serializing_if = "Fencing::is_lock")]
     pub fencing: Fencing,
+    /// What it does when it is asked to end.
+    #[serde(default, skip_serializing_if = "OnSigterm::is_end")]
+    pub on_sigterm: OnSigterm,
     /// What it does, in order.
     pub script: Vec<Step>,
 }
@@ -36,6 +39,7 @@ impl WorkerPlan {
             key: None,
             gate: Gate::None,
             fencing: Fencing::Lock,
+            on_sigterm: OnSigterm::End,
             script,
         }
     }
@@ -83,6 +87,28 @@ impl Fencing {
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
     pub fn is_lock(&self) -> bool {
         *self == Fencing::Lock
+    }
+}
+
+/// What a worker does when it is asked to end (SIGTERM).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnSigterm {
+    /// It ends at once; its lease is all that frees the lock.
+    #[default]
+    End,
+    /// It begins nothing new: it goes on to its next release, and ends. Without a lock it ends at
+    /// the next step.
+    Finish,
+    /// The same, but it gives the lock back at once, in the middle of its work: known to be wrong.
+    ReleaseFirst,
+}
+
+impl OnSigterm {
+    /// It ends at once.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub fn is_end(&self) -> bool {
+        *self == OnSigterm::End
     }
 }
 

@@ -180,6 +180,17 @@ pub enum Event {
         /// What was answered.
         answer: Answer,
     },
+    /// A worker was asked for its wall clock, and read it between two readings of the lab's.
+    WallClock {
+        /// Lab time before the reading, ns.
+        before: u64,
+        /// Lab time after it, ns.
+        after: u64,
+        /// The worker's wall clock, microseconds since the Unix epoch.
+        wall_us: u64,
+    },
+    /// A worker was asked to end (SIGTERM).
+    AskedToEnd,
     /// The handle told its owner that the lock is lost.
     Lost {
         /// The grant.

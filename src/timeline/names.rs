@@ -172,6 +172,8 @@ impl Namer {
             | Event::EdgeOpened { .. }
             | Event::Probe { .. }
             | Event::ChildSignal { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd
             | Event::Point { .. }
             | Event::Resumed { .. }
             | Event::Go { .. }

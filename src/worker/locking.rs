@@ -96,12 +96,11 @@ impl<'a> Lock<'a> {
         self.record.answer(op, outcome, answer);
     }
 
-    /// Waits for the lock.
-    pub(super) async fn enter(&mut self, wait: Duration) {
+    /// Waits for the lock, unless it is cancelled.
+    pub(super) async fn enter(&mut self, wait: Duration, cancel: &CancellationToken) {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let op = self.record.invoke(Call::Enter { wait_ms });
-        let never = CancellationToken::new();
-        let entered = self.manager.enter(self.key, &self.options, wait, &never);
+        let entered = self.manager.enter(self.key, &self.options, wait, cancel);
         let (outcome, answer) = match entered.await {
             Ok(handle) => self.granted(handle),
             Err(EnterError::TimedOut) => (Outcome::Fail, Answer::TimedOut),
@@ -178,6 +177,11 @@ impl<'a> Lock<'a> {
     pub(super) fn claim(&self) -> Claim {
         let handle = self.handle.as_ref();
         handle.map_or_else(Claim::default, |handle| self.claim_of(handle))
+    }
+
+    /// How often it was granted so far.
+    pub(super) const fn grants(&self) -> u64 {
+        self.grants
     }
 
     /// The grant that the latest step brought, told once.

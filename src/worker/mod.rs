@@ -7,7 +7,8 @@
 //!
 //! It ends with 0 after its script, 2 if its specification is wrong, 3 when the lab is gone, 4 if
 //! lock service or store cannot be reached at the start (then its only line is a note), 70 if it
-//! fails by its own defect. SIGTERM ends it at once, like SIGKILL: it promises nothing.
+//! fails by its own defect. Asked to end by SIGTERM, it says so and does what its plan says: it ends
+//! at once with 143, like one that is killed, or finishes its work first.
 //!
 //! The script runs on a thread of its own, so that standing at a point never keeps the runtime
 //! from renewing the lease: a worker that is parked, but not stopped, stays a rightful holder.
@@ -25,6 +26,7 @@ mod lab;
 mod locking;
 mod record;
 mod script;
+mod signals;
 mod source;
 mod stage;
 mod writing;
@@ -81,8 +83,12 @@ pub fn run(spec: &WorkerSpec) -> Exit {
         }
     };
     let record = Arc::new(record::Record::new(spec.lab_zero_ns));
+    let asked = Arc::new(signals::Asked::default());
+    let listening =
+        signals::hold().and_then(|()| signals::listen(&record, plan.on_sigterm, &asked));
     lab::watch();
-    match perform(spec, plan, &record) {
+    let worked = listening.and_then(|()| perform((spec, plan), &record, &asked));
+    match worked {
         Ok(exit) => exit,
         Err(message) => {
             tracing::error!(%message, "cannot work");
@@ -111,9 +117,9 @@ fn checked(spec: &WorkerSpec) -> Result<&WorkerPlan, String> {
 
 /// Connects to lock and store, then runs the script on a thread of its own.
 fn perform(
-    spec: &WorkerSpec,
-    plan: &WorkerPlan,
+    (spec, plan): (&WorkerSpec, &WorkerPlan),
     record: &Arc<record::Record>,
+    asked: &Arc<signals::Asked>,
 ) -> Result<Exit, String> {
     let stage = Arc::new(stage::Stage::new(&spec.park_at, record));
     let own = match spec.plan.lock.renewal {
@@ -133,6 +139,9 @@ fn perform(
         store: writing::Store::new(store, &spec.plan.store, plan, record),
         record,
         runtime: driver,
+        asked: Arc::clone(asked),
+        at_work: false,
+        gave_back: false,
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("script".to_owned());

@@ -49,6 +49,19 @@ impl Record {
         self.put(&self.said(), event);
     }
 
+    /// Tells what the wall clock shows, read between two readings of lab time.
+    pub(super) fn tell_wall_clock(&self, read: fn() -> u64) {
+        let said = self.said();
+        let lab = || monotonic_ns().saturating_sub(self.zero_ns);
+        let (before, wall_us, after) = (lab(), read() / 1000, lab());
+        let event = Event::WallClock {
+            before,
+            after,
+            wall_us,
+        };
+        self.put(&said, event);
+    }
+
     /// Operations that are told from here on belong to this step; none = to no step.
     pub(super) fn step(&self, name: Option<&str>) {
         self.said().step = name.map(str::to_owned);

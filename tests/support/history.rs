@@ -445,6 +445,7 @@ impl Record {
             target: Target::Worker(worker.to_owned()),
             edge: None,
             command: None,
+            by_ms: None,
             when: format!("{worker}.acquired"),
             heal: Some(Heal::For(to - from)),
         });

@@ -78,6 +78,20 @@ impl<'h> Teller<'h> {
                     if *waits { " and waits for the lab" } else { "" }
                 ),
             ),
+            Event::WallClock {
+                before,
+                after,
+                wall_us,
+            } => (
+                "clock",
+                format!(
+                    "its wall clock shows {}.{:06} s (read within {})",
+                    wall_us / 1_000_000,
+                    wall_us % 1_000_000,
+                    span(after.saturating_sub(*before))
+                ),
+            ),
+            Event::AskedToEnd => ("signal", "is asked to end (SIGTERM)".to_owned()),
             Event::Resumed { point } => ("point", format!("goes on from {point}")),
             Event::Go { worker, point } => (
                 "point",

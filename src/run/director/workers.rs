@@ -1,10 +1,11 @@
 //! The store, then the workers, each with pipes of its own; a worker that must wait for its turn
 //! stands at its start.
 
+use super::asking::Answered;
 use super::incoming;
 use super::players::Worker;
 use super::scene::{PREFIX, Scene};
-use super::{DirectorError, edges, waits};
+use super::{DirectorError, clocks, edges, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
 use crate::plan::{Service, WorkerPlan};
@@ -78,7 +79,7 @@ async fn start_worker(
         program: scene.spec.program.clone(),
         arg0: None,
         args: vec!["worker".into(), "--spec".into(), spec.display().to_string()],
-        env: Vec::new(),
+        env: clocks::variables(scene, &worker.name)?,
         cwd: scene.spec.work_dir.clone(),
         log: logs.join(format!("worker.{}.log", worker.name)),
     };
@@ -93,6 +94,7 @@ async fn start_worker(
             pid: spawned.pid,
             go: File::from(go_write),
             wait: None,
+            answered: Answered::default(),
             closed: false,
             exited: false,
         },

@@ -40,6 +40,7 @@ pub fn pause() -> Plan {
             target: Target::Holder,
             edge: None,
             command: None,
+            by_ms: None,
             when: "a.write.2.armed".into(),
             heal: Some(Heal::After("b.write.accepted".into())),
         }],

@@ -115,7 +115,12 @@ impl<'a> Collector<'a> {
             | Event::ServerStarted { .. }
             | Event::ServerExited { .. }
             | Event::ChildSignal { .. } => self.process(stamp, event),
-            Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
+            Event::Lost { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd
+            | Event::Point { .. }
+            | Event::Resumed { .. }
+            | Event::Go { .. } => {
                 self.worker_said(stamp, event);
             }
             Event::FaultOnset { .. }
