@@ -49,17 +49,9 @@ impl Record {
         self.put(&self.said(), event);
     }
 
-    /// Tells what the wall clock shows, read between two readings of lab time.
-    pub(super) fn tell_wall_clock(&self, read: fn() -> u64) {
-        let said = self.said();
-        let lab = || monotonic_ns().saturating_sub(self.zero_ns);
-        let (before, wall_us, after) = (lab(), read() / 1000, lab());
-        let event = Event::WallClock {
-            before,
-            after,
-            wall_us,
-        };
-        self.put(&said, event);
+    /// Lab time now, ns.
+    pub(super) fn now(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.zero_ns)
     }
 
     /// Operations that are told from here on belong to this step; none = to no step.
@@ -105,7 +97,7 @@ impl Record {
     /// The time is taken and the line written under the lock: lines of one worker are in the
     /// order of their times.
     fn put(&self, _said: &Said, event: Event) {
-        let at = monotonic_ns().saturating_sub(self.zero_ns);
+        let at = self.now();
         lab::tell(&WorkerLine { at, event });
     }
 

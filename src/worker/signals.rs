@@ -77,7 +77,7 @@ pub(super) fn listen(
     let listening = thread.spawn(move || {
         loop {
             match taken().wait() {
-                Ok(Signal::SIGUSR1) => record.tell_wall_clock(wall_ns),
+                Ok(Signal::SIGUSR1) => tell_time(&record),
                 Ok(Signal::SIGTERM) => asked_to_end(&record, answer, &asked),
                 Ok(_) | Err(_) => {}
             }
@@ -86,6 +86,16 @@ pub(super) fn listen(
     listening
         .map(drop)
         .map_err(|error| format!("no thread: {error}"))
+}
+
+/// What the wall clock shows, between two readings of lab time.
+fn tell_time(record: &Record) {
+    let (before, wall_us, after) = (record.now(), wall_ns() / 1000, record.now());
+    record.tell(Event::WallClock {
+        before,
+        after,
+        wall_us,
+    });
 }
 
 fn asked_to_end(record: &Record, answer: OnSigterm, asked: &Asked) {

@@ -1,7 +1,7 @@
 //! One line of a timeline in words, for the table of raw events. Exhaustive: a new event cannot
 //! be added without saying how it reads.
 
-use super::words::{at, span};
+use super::words::span;
 use crate::ids::FencingToken;
 use crate::timeline::event::{Answer, By, Event, Line, Outcome};
 use crate::timeline::history::{History, Operation};
@@ -10,10 +10,12 @@ use std::collections::HashMap;
 mod lab;
 mod operations;
 mod services;
+mod worker;
 
 use lab::{fault, lab};
 use operations::{answer_text, asked, noun};
 use services::{effect, observer, store};
+use worker::worker;
 
 /// A line in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,41 +64,12 @@ impl<'h> Teller<'h> {
             Event::Return {
                 outcome, answer, ..
             } => ("answer", self.answered(line.seq, *outcome, answer)),
-            Event::Lost {
-                reason, deadline, ..
-            } => (
-                "lost",
-                format!(
-                    "is told that the lock is lost: {reason} (own deadline {})",
-                    at(*deadline)
-                ),
-            ),
-            Event::Point { point, waits } => (
-                "point",
-                format!(
-                    "stands at {point}{}",
-                    if *waits { " and waits for the lab" } else { "" }
-                ),
-            ),
-            Event::WallClock {
-                before,
-                after,
-                wall_us,
-            } => (
-                "clock",
-                format!(
-                    "its wall clock shows {}.{:06} s (read within {})",
-                    wall_us / 1_000_000,
-                    wall_us % 1_000_000,
-                    span(after.saturating_sub(*before))
-                ),
-            ),
-            Event::AskedToEnd => ("signal", "is asked to end (SIGTERM)".to_owned()),
-            Event::Resumed { point } => ("point", format!("goes on from {point}")),
-            Event::Go { worker, point } => (
-                "point",
-                format!("lets {worker} go on from {point}, as soon as it can run"),
-            ),
+            Event::Lost { .. }
+            | Event::Point { .. }
+            | Event::Resumed { .. }
+            | Event::Go { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd => worker(&line.event),
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
