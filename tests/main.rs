@@ -27,6 +27,7 @@ mod experiment_property;
 mod experiment_refusals;
 mod faked_looks;
 mod lock_conformance;
+mod lock_deployments;
 mod lock_flaws;
 mod lock_handle;
 mod lock_misuse;

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "not every test program uses all of it")]
 
 pub mod conformance;
+pub mod deployment;
 pub mod drill;
 pub mod edge_server;
 pub mod edges;

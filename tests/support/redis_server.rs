@@ -126,12 +126,20 @@ fn free_port() -> u16 {
 }
 
 fn spawn(port: u16, dir: &TempDir, arguments: &[String]) -> Child {
+    let port = port.to_string();
+    let fixed = ["--bind", "127.0.0.1", "--port", &port];
+    let folder = dir.path().to_str().expect("a folder with a plain name");
+    let rest = ["--save", "", "--appendonly", "no", "--dir", folder];
+    let debug = ["--enable-debug-command", "local"];
+    let all = [&fixed[..], &rest, &debug].concat();
+    let all = all.into_iter().map(str::to_owned);
+    launch(&all.chain(arguments.iter().cloned()).collect::<Vec<_>>())
+}
+
+/// A redis-server with these arguments. Whoever gets it ends it.
+pub fn launch(arguments: &[String]) -> Child {
     Command::new(binary())
         .arg0("redis-server")
-        .args(["--bind", "127.0.0.1", "--port", &port.to_string()])
-        .args(["--save", "", "--appendonly", "no", "--dir"])
-        .arg(dir.path())
-        .args(["--enable-debug-command", "local"])
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

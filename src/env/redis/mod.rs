@@ -1,7 +1,12 @@
-//! Redis as a server under test: finding its program, starting it, observing it.
+//! Redis as a server under test: finding its program, starting it (alone, under Sentinel, as a
+//! cluster), observing it.
 
+pub mod cluster;
 pub mod find;
 pub mod observe;
+mod probe;
+pub mod replicated;
+pub mod sentinel;
 pub mod server;
 pub mod stream;
 pub mod tap;
