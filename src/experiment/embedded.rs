@@ -23,7 +23,15 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("expiry", include_str!("../../experiments/expiry.toml")),
+    (
+        "fenced-read",
+        include_str!("../../experiments/fenced-read.toml"),
+    ),
     ("flush", include_str!("../../experiments/flush.toml")),
+    (
+        "half-done",
+        include_str!("../../experiments/half-done.toml"),
+    ),
     (
         "held-renew",
         include_str!("../../experiments/held-renew.toml"),
@@ -69,12 +77,28 @@ const DRILLS: &[(&str, &str)] = &[
     ("renew", include_str!("../../experiments/renew.toml")),
     ("restart", include_str!("../../experiments/restart.toml")),
     (
+        "restart-everysec",
+        include_str!("../../experiments/restart-everysec.toml"),
+    ),
+    (
+        "restart-none",
+        include_str!("../../experiments/restart-none.toml"),
+    ),
+    (
+        "stale-read",
+        include_str!("../../experiments/stale-read.toml"),
+    ),
+    (
         "starved-renewal",
         include_str!("../../experiments/starved-renewal.toml"),
     ),
     (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),
+    ),
+    (
+        "zombie-refence",
+        include_str!("../../experiments/zombie-refence.toml"),
     ),
 ];
 
