@@ -31,7 +31,15 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("expiry", include_str!("../../experiments/expiry.toml")),
+    (
+        "fenced-read",
+        include_str!("../../experiments/fenced-read.toml"),
+    ),
     ("flush", include_str!("../../experiments/flush.toml")),
+    (
+        "half-done",
+        include_str!("../../experiments/half-done.toml"),
+    ),
     (
         "held-renew",
         include_str!("../../experiments/held-renew.toml"),
@@ -78,6 +86,18 @@ const DRILLS: &[(&str, &str)] = &[
     ("restart", include_str!("../../experiments/restart.toml")),
     ("shutdown", include_str!("../../experiments/shutdown.toml")),
     (
+        "restart-everysec",
+        include_str!("../../experiments/restart-everysec.toml"),
+    ),
+    (
+        "restart-none",
+        include_str!("../../experiments/restart-none.toml"),
+    ),
+    (
+        "stale-read",
+        include_str!("../../experiments/stale-read.toml"),
+    ),
+    (
         "starved-renewal",
         include_str!("../../experiments/starved-renewal.toml"),
     ),
@@ -88,6 +108,10 @@ const DRILLS: &[(&str, &str)] = &[
     (
         "worker-clock",
         include_str!("../../experiments/worker-clock.toml"),
+    ),
+    (
+        "zombie-refence",
+        include_str!("../../experiments/zombie-refence.toml"),
     ),
 ];
 

@@ -8,7 +8,7 @@ use super::refused::quote;
 use super::section::Section;
 use super::wire::{self, Wire};
 use crate::faults::{self, FaultKind, Hits};
-use crate::plan::{FaultPlan, Heal, Service, StorePlan, Target};
+use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, StorePlan, Target};
 use crate::store;
 
 /// Targets that are not a worker's name, and what each means.
@@ -112,6 +112,28 @@ pub(super) fn store_has_server(
         let hint = format!("stores with a server: `{}`", names.join("`, `"));
         reading.hinted(&at, message, hint);
     }
+}
+
+/// A disk lags behind only where the server answers before it has flushed.
+pub(super) fn disk_can_lag(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (faults, lock): (&[FaultPlan], Option<&LockPlan>),
+) {
+    let lags = |fault: &&FaultPlan| fault.kind == faults::lag_disk::KIND.name;
+    let (Some(fault), Some(lock)) = (faults.iter().find(lags), lock) else {
+        return;
+    };
+    let of_lock = fault.target == Target::Server(Service::Lock);
+    if of_lock && lock.persist == Persist::Everysec {
+        return;
+    }
+    let sections = root.named(reading, "fault");
+    let section = sections.iter().find(|(name, _)| name.value == fault.name);
+    let at = section.map_or_else(|| root.at.clone(), |(_, section)| section.place("kind"));
+    let message = format!("`{}` makes nothing of a disk that never lags", fault.kind);
+    let hint = "aim it at `lock-server`, with `persist = \"everysec\"` in [lock]";
+    reading.hinted(&at, message, hint);
 }
 
 /// What is over as soon as it is done has nothing that could be undone.

@@ -62,6 +62,11 @@ pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]
 }
 
+/// Which reads a store answers.
+pub(super) fn reads_names() -> Vec<&'static str> {
+    vec!["open", "fenced"]
+}
+
 /// What a lock server keeps over a restart.
 pub(super) fn persist_names() -> Vec<&'static str> {
     vec!["none", "everysec", "always"]

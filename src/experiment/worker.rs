@@ -173,9 +173,12 @@ fn on_sigterm(reading: &mut Reading, section: &Section<'_>) -> OnSigterm {
     }
 }
 
-/// `release` and `renew` speak of a lock that some earlier step must have taken.
+/// `release`, `renew` and `refence` speak of a lock that some earlier step must have taken.
 fn holds_before(reading: &mut Reading, typed: &Spot<&str>, action: &StepAction, may_hold: bool) {
-    let needs = matches!(action, StepAction::Release | StepAction::Renew);
+    let needs = matches!(
+        action,
+        StepAction::Release | StepAction::Renew | StepAction::Refence
+    );
     if needs && !may_hold {
         let message = format!("`{}` before anything was acquired", action.verb());
         reading.hinted(&typed.at, message, "put `acquire` or `enter` before it");

@@ -17,6 +17,7 @@ pub mod hold_request;
 pub mod jump_clock;
 pub mod kill;
 pub mod kill_server;
+pub mod lag_disk;
 pub mod lose_reply;
 pub mod lose_request;
 pub mod pause;
@@ -91,6 +92,7 @@ pub const ALL: &[&FaultKind] = &[
     &counter_reset::KIND,
     &forget_scripts::KIND,
     &refuse_writes::KIND,
+    &lag_disk::KIND,
     &cut::KIND,
     &cut_requests::KIND,
     &cut_replies::KIND,

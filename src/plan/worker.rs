@@ -148,8 +148,18 @@ pub enum StepAction {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         within_ms: Option<u64>,
     },
-    /// Read the protected store.
+    /// Read the protected store, under the fencing token that the worker has.
     Read,
+    /// Put a job into the queue, a second place that shares no transaction with the store; then
+    /// take it out of the outbox, if there is one.
+    Publish {
+        /// The job.
+        job: String,
+    },
+    /// Publish whatever is in the outbox, then take it out.
+    Relay,
+    /// Draw a new fencing token from the lock's counter without taking the lock: known to be wrong.
+    Refence,
     /// Work for this long while holding.
     Hold {
         /// Duration of the work, milliseconds.
@@ -189,6 +199,16 @@ impl StepAction {
         matches!(self, StepAction::Write | StepAction::WriteAs { .. })
     }
 
+    /// Whether the step puts something to the protected store that the store logs under its name.
+    pub const fn reaches_store(&self) -> bool {
+        self.writes() || matches!(self, StepAction::Read)
+    }
+
+    /// Whether the step puts something into the queue.
+    pub const fn publishes(&self) -> bool {
+        matches!(self, StepAction::Publish { .. } | StepAction::Relay)
+    }
+
     /// The word that starts the step in a script.
     pub const fn verb(&self) -> &'static str {
         match self {
@@ -197,6 +217,9 @@ impl StepAction {
             StepAction::Check => "check",
             StepAction::Write | StepAction::WriteAs { .. } => "write",
             StepAction::Read => "read",
+            StepAction::Publish { .. } => "publish",
+            StepAction::Relay => "relay",
+            StepAction::Refence => "refence",
             StepAction::Hold { .. } | StepAction::HoldUntil { .. } => "hold",
             StepAction::Burn { .. } => "burn",
             StepAction::Renew => "renew",

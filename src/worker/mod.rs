@@ -16,6 +16,7 @@
 
 use crate::exit::Exit;
 use crate::plan::{Plan, RunsOn, WorkerPlan};
+use crate::store::queue::QueueSpec;
 use crate::store::{self, StoreSpec};
 use crate::timeline::event::Event;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ use tokio::runtime::{Builder, Runtime};
 
 mod lab;
 mod locking;
+mod publishing;
 mod record;
 mod script;
 mod signals;
@@ -45,6 +47,9 @@ pub struct WorkerSpec {
     pub lock: LockSpec,
     /// How this worker reaches the store.
     pub store: StoreSpec,
+    /// How this worker reaches the queue; none if nothing is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
     /// Points at which it waits for a byte, `<worker>.<step>.<n>.<before|armed|after>` or
     /// `<worker>.start`; at all others it only says that it was there.
     pub park_at: Vec<String>,
@@ -137,6 +142,7 @@ fn perform(
         stage,
         lock,
         store: writing::Store::new(store, &spec.plan.store, plan, record),
+        queue: publishing::Publisher::open(spec, record)?,
         record,
         runtime: driver,
         asked: Arc::clone(asked),

@@ -233,6 +233,7 @@ fn shortened(answer: Answer) -> Answer {
         | Answer::Accepted
         | Answer::Rejected { .. }
         | Answer::Value { .. }
+        | Answer::Drawn { .. }
         | Answer::Done
         | Answer::TimedOut => answer,
     }

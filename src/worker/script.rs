@@ -2,6 +2,7 @@
 //! fails ends nothing; a script does what it says.
 
 use super::locking::Lock;
+use super::publishing::Publisher;
 use super::record::Record;
 use super::signals::Asked;
 use super::stage::Stage;
@@ -18,6 +19,7 @@ pub(super) struct Script<'a> {
     pub(super) stage: Arc<Stage>,
     pub(super) lock: Lock<'a>,
     pub(super) store: Store<'a>,
+    pub(super) queue: Option<Publisher<'a>>,
     pub(super) record: &'a Record,
     pub(super) runtime: Driver,
     pub(super) asked: Arc<Asked>,
@@ -114,8 +116,13 @@ impl Script<'_> {
             }
             StepAction::Read => {
                 let claim = self.lock.claim();
-                runtime.block_on(self.store.read(&claim));
+                runtime.block_on(self.store.look(&step.name, claim, &self.stage));
             }
+            StepAction::Publish { job } => {
+                runtime.block_on(self.publish(&step.name, Some(job)));
+            }
+            StepAction::Relay => runtime.block_on(self.publish(&step.name, None)),
+            StepAction::Refence => runtime.block_on(self.lock.refence()),
             StepAction::Hold { for_ms } => self.hold(&step.name, Duration::from_millis(*for_ms)),
             StepAction::Burn { for_ms } => self.burn(Duration::from_millis(*for_ms)),
             StepAction::Renew => runtime.block_on(self.lock.renew()),
@@ -149,6 +156,16 @@ impl Script<'_> {
         if self.lock.lets_write(self.plan.gate) {
             let claim = self.lock.claim();
             self.store.write(step, claim, delivery, &self.stage).await;
+        }
+    }
+
+    /// Publishes one job, or whatever is in the outbox, and takes it out of there.
+    async fn publish(&mut self, step: &str, job: Option<&String>) {
+        if let Some(queue) = &mut self.queue {
+            match job {
+                Some(job) => queue.publish(step, job, &mut self.store, &self.stage).await,
+                None => queue.relay(step, &mut self.store, &self.stage).await,
+            }
         }
     }
 

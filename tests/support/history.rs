@@ -76,6 +76,8 @@ pub fn plan(workers: &[&str]) -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             resource: "r".to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),

@@ -78,7 +78,10 @@ impl<'h> Teller<'h> {
             | Event::Frame { .. }
             | Event::Look { .. } => ("fault", fault(&line.event)),
             Event::Effect { key, change, .. } => ("server", effect(key, change)),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => ("store", store(&line.event)),
+            Event::StoreAttempt { .. }
+            | Event::Published { .. }
+            | Event::FinalQueue { .. }
+            | Event::FinalValue { .. } => ("store", store(&line.event)),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::ClockSample { .. }

@@ -30,6 +30,8 @@ pub fn pause() -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             resource: "orders".into(),
         },
         network: lockdrill::plan::NetworkPlan::default(),

@@ -135,7 +135,10 @@ impl<'a> Collector<'a> {
             | Event::Effect { .. }
             | Event::ClockSample { .. }
             | Event::FinalKey { .. } => self.server(stamp, event),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(stamp, event),
+            Event::StoreAttempt { .. }
+            | Event::Published { .. }
+            | Event::FinalQueue { .. }
+            | Event::FinalValue { .. } => self.store(stamp, event),
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(stamp, event);
             }
