@@ -4,6 +4,7 @@
 
 mod support;
 
+mod checks_beside;
 mod checks_damaged;
 mod checks_edges;
 mod checks_faults;
@@ -43,6 +44,7 @@ mod setup;
 mod store_contract;
 mod store_jobs;
 mod store_model;
+mod store_reads;
 mod store_redis;
 mod store_sqlite;
 mod worker_cast;
