@@ -5,6 +5,7 @@
 mod support;
 
 mod checks_clock;
+mod checks_beside;
 mod checks_damaged;
 mod checks_edges;
 mod checks_faults;
@@ -45,6 +46,7 @@ mod setup;
 mod store_contract;
 mod store_jobs;
 mod store_model;
+mod store_reads;
 mod store_redis;
 mod store_sqlite;
 mod worker_cast;

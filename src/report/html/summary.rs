@@ -6,7 +6,9 @@ use super::siblings;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
 use crate::report::sentence::{Sentence, stop};
-use crate::report::story::{controls, first_line, holding, next, protection, what_happened};
+use crate::report::story::{
+    beside, controls, first_line, holding, next, protection, what_happened,
+};
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
 
@@ -73,6 +75,9 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
             (entry("What was done, to whom, when", links, main, &what_happened::faults_done(main)))
             (entry("Who held the lock", links, main, &[holding::holders(&main.scene)]))
             (entry("Was a stale write accepted?", links, main, &what_happened::stale_writes(main)))
+            @for (question, answers) in beside::asked(main) {
+                (entry(question, links, main, &answers))
+            }
             (entry("What saved the work?", links, main, &[what_happened::saved_by(main)]))
             (without(model, links))
             dt { "Is this lock safe?" }

@@ -176,6 +176,11 @@ pub const TERMS: &[Term] = &[
         "A fencing token that was never issued to the grant that presents it.",
     ),
     term(
+        "queue, outbox",
+        &["queue", "outbox"],
+        "A queue is a second place that the work must reach and that shares no transaction with the store. An outbox is a table of the store into which a write puts its job in the same step, to be published from there.",
+    ),
+    term(
         "digest",
         &["digest", "owner digest"],
         "The beginning of a hash of an owner token: it tells owners apart without giving the secret away.",

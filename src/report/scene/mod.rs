@@ -4,6 +4,7 @@
 //! A scene is for looking at. It never judges, and no check reads it.
 
 pub mod belief;
+pub mod beside;
 pub mod marks;
 pub mod server;
 pub mod tenure;
@@ -13,6 +14,7 @@ pub mod writes;
 use crate::ids::GrantId;
 use crate::timeline::history::History;
 use belief::Belief;
+use beside::BesideMark;
 use marks::{FaultMark, LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
@@ -37,6 +39,8 @@ pub struct Scene {
     pub beliefs: Vec<Belief>,
     /// Writes and seals, joined with the store's log.
     pub writes: Vec<WriteMark>,
+    /// Reads, publications, and fencing tokens drawn without the lock.
+    pub beside: Vec<BesideMark>,
     /// Renewals.
     pub renewals: Vec<Renewal>,
     /// Losses told.
@@ -81,6 +85,7 @@ impl Scene {
             servers: servers(history),
             beliefs: belief::beliefs(history),
             writes: writes::writes(history, &tenures),
+            beside: beside::beside(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),
@@ -119,6 +124,7 @@ impl Scene {
             ..self.clone()
         };
         part.writes.retain(|write| inside(write.at()));
+        part.beside.retain(|mark| inside(mark.at));
         part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));

@@ -1,6 +1,7 @@
 //! What a report says in sentences. Each rests on events of the record or on the result; none
 //! says more than the contract of what a report may say allows.
 
+pub mod beside;
 pub mod consequence;
 pub mod controls;
 mod drills;

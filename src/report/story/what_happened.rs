@@ -216,6 +216,21 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
     {
         return Sentence::of(format!("the store's fence ({mode}): ")).then(told);
     }
+    let outbox = arm.plan().is_some_and(|plan| plan.store.outbox);
+    let published = finding(arm, "published_once").filter(|found| !found.vacuous);
+    match (arm.result.protection, published.map(|found| found.outcome)) {
+        (Protection::Kept, Some(Outcome::Holds)) if outbox => {
+            return Sentence::of(
+                "the lock kept the writers apart, and the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it",
+            );
+        }
+        (Protection::Lost, Some(Outcome::Violated)) => {
+            return Sentence::of(
+                "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
+            );
+        }
+        _ => {}
+    }
     match arm.result.protection {
         Protection::KeptByFencing if sealed => Sentence::of(format!(
             "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"

@@ -1,14 +1,15 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, BORROWED, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE,
-    LATE_WRITE, LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN,
-    UNKNOWN, WAITS,
+    ACCEPTED, ASKED, BAR, BORROWED, DEATH, DRAWN, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT,
+    LATE, LATE_WRITE, LOST, PUBLISHED, READ, READ_LATE, READ_REFUSED, REJECTED, RENEWAL,
+    RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form, Words, text_width};
 use crate::report::scene::Scene;
+use crate::report::scene::beside::{BesideMark, Deed};
 use crate::report::scene::marks::Renewed;
 use crate::report::scene::server::ServerKind;
 use crate::report::scene::tenure::Ended;
@@ -80,6 +81,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
         (renewed(Renewed::OnlyTold), RENEWAL_TOLD),
     ];
     shown.extend(write_entries(scene));
+    shown.extend(beside_entries(scene));
     shown.extend([
         (!scene.losses.is_empty(), LOST),
         (!scene.parks.is_empty(), WAITS),
@@ -90,6 +92,26 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     ]);
     let shown = shown.into_iter().filter(|(show, _)| *show);
     shown.map(|(_, entry)| entry).collect()
+}
+
+fn beside_entries(scene: &Scene) -> [(bool, Entry); 5] {
+    let any = |fits: fn(&BesideMark) -> bool| scene.beside.iter().any(fits);
+    [
+        (
+            any(|mark| mark.is_read() && mark.fate == Fate::Accepted && !mark.is_harmful()),
+            READ,
+        ),
+        (
+            any(|mark| mark.is_read() && mark.fate == Fate::Rejected),
+            READ_REFUSED,
+        ),
+        (any(|mark| mark.is_read() && mark.is_harmful()), READ_LATE),
+        (
+            any(|mark| matches!(mark.deed, Deed::Published(..))),
+            PUBLISHED,
+        ),
+        (any(|mark| matches!(mark.deed, Deed::Drew(_))), DRAWN),
+    ]
 }
 
 fn write_entries(scene: &Scene) -> [(bool, Entry); 8] {
