@@ -4,7 +4,10 @@
 //! A scene is for looking at. It never judges, and no check reads it.
 
 pub mod belief;
+pub mod faults;
+pub mod frames;
 pub mod marks;
+pub mod rightful;
 pub mod server;
 pub mod tenure;
 pub mod waits;
@@ -13,7 +16,9 @@ pub mod writes;
 use crate::ids::GrantId;
 use crate::timeline::history::History;
 use belief::Belief;
-use marks::{FaultMark, LossMark, Park, Renewal};
+use faults::FaultMark;
+use frames::FrameMark;
+use marks::{LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
 use tenure::Tenure;
@@ -45,6 +50,8 @@ pub struct Scene {
     pub parks: Vec<Park>,
     /// Faults.
     pub faults: Vec<FaultMark>,
+    /// Held requests that were sent on.
+    pub frames: Vec<FrameMark>,
     /// Faults that could not be injected: name, `seq`, why.
     pub not_injected: Vec<(String, u64, String)>,
     /// The server's effects.
@@ -84,7 +91,8 @@ impl Scene {
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),
-            faults: marks::faults(history),
+            faults: faults::faults(history),
+            frames: frames::frames(history),
             not_injected: not_injected(history),
             server: server::server(history),
             stalls: history
@@ -122,6 +130,7 @@ impl Scene {
         part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));
+        part.frames.retain(|frame| inside(frame.at));
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults

@@ -1,5 +1,6 @@
 //! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
+use super::rightful;
 use super::tenure::Tenure;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, AttemptKind, Call};
@@ -51,6 +52,9 @@ pub struct WriteMark {
     pub overwrites: Option<String>,
     /// What became of it.
     pub fate: Fate,
+    /// It was refused for its fencing token although its writer was entitled: the number was
+    /// wrong, not the writer.
+    pub rightful: bool,
     /// Index of the tenure of its grant, if there is one.
     pub tenure: Option<usize>,
     /// How long after the end of its own entitlement it reached the store, ns; none if it was not
@@ -78,9 +82,9 @@ impl WriteMark {
         !self.seal && self.grant.is_none() && self.fencing.is_none()
     }
 
-    /// Late, or older than what the store knew.
+    /// Late, or older than what the store knew; a rightful writer's that was refused is neither.
     pub fn is_stale(&self) -> bool {
-        self.late.is_some() || self.is_older()
+        !self.rightful && (self.late.is_some() || self.is_older())
     }
 
     /// What is wrong with it although the store accepted it; none of a seal, which changes no data.
@@ -128,6 +132,7 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
             .and_then(|grant| by_grant.get(grant).copied());
         mark.late = late(mark, tenures, history.epsilon_ns);
     }
+    rightful::find(&mut marks, tenures, history.epsilon_ns);
     marks
 }
 
@@ -206,6 +211,7 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         based_on: None,
         overwrites: None,
         fate,
+        rightful: false,
         tenure: None,
         late: None,
         events: operation.seqs(),
@@ -227,6 +233,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         based_on: None,
         overwrites: None,
         fate: Fate::Unknown,
+        rightful: false,
         tenure: None,
         late: None,
         events: Vec::new(),

@@ -4,14 +4,18 @@
 pub mod consequence;
 pub mod controls;
 mod drills;
+pub mod faults_done;
 pub mod first_line;
 pub mod holding;
+mod inverted;
+mod limits;
 pub mod moment;
 pub mod next;
 pub mod notes;
 pub mod protection;
+pub mod saved;
+pub mod stale_writes;
 pub mod untested;
-pub mod what_happened;
 
 use super::model::ArmModel;
 use crate::checks::{Finding, Outcome};
