@@ -64,12 +64,26 @@ impl Check for NoStaleWrite {
         if !staleness.contested {
             return Finding::vacuous(self, "no two grants wrote to one resource");
         }
+        // The token was wrong, not the writer.
+        let rightful = |index: &&usize| {
+            let write = &history.store[**index];
+            let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+            grant
+                .and_then(|grant| grant.definite)
+                .is_some_and(|span| span.from <= write.applied && write.applied <= span.to)
+        };
+        let rightful = refused.iter().filter(rightful).count();
         let mut why = format!(
             "{} to write, {} stale or late and refused, {} accepted after its lease had ended",
             count(staleness.writes, "attempt"),
-            refused.len(),
+            refused.len() - rightful,
             late.len()
         );
+        if rightful > 0 {
+            why = format!(
+                "{why}, {rightful} refused for its fencing token although its writer was entitled"
+            );
+        }
         if let Some(index) = refused.first() {
             why = format!("{}; the store refused it; {why}", describe(history, *index));
         }

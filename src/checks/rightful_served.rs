@@ -29,8 +29,10 @@ impl Check for RightfulServed {
         let mut seals = 0_usize;
         let mut reads = 0_usize;
         let mut refused = 0_usize;
+        let mut accepted = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
+            accepted += usize::from(write.accepted && write.kind == AttemptKind::Write);
             let Some(id) = &write.grant else {
                 continue;
             };
@@ -73,10 +75,24 @@ impl Check for RightfulServed {
             [] => String::new(),
             all => format!(" (and {})", all.join(" and ")),
         };
+        let rest = rest(history, accepted.saturating_sub(writes));
         Finding::holds(
             self,
-            format!("accepted writes of the only entitled holder: {writes}{apart}, refused: none"),
+            format!(
+                "accepted writes of the only entitled holder: {writes}{apart}, refused: none{rest}"
+            ),
         )
+    }
+}
+
+/// Why accepted writes are not counted.
+fn rest(history: &History, uncounted: usize) -> String {
+    match uncounted {
+        0 => String::new(),
+        n => format!(
+            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (less than {} from a grant or its end is not certain)",
+            secs(history.epsilon_ns)
+        ),
     }
 }
 

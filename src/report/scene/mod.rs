@@ -5,7 +5,10 @@
 
 pub mod belief;
 pub mod beside;
+pub mod faults;
+pub mod frames;
 pub mod marks;
+pub mod rightful;
 pub mod server;
 pub mod tenure;
 pub mod waits;
@@ -15,7 +18,9 @@ use crate::ids::GrantId;
 use crate::timeline::history::History;
 use belief::Belief;
 use beside::BesideMark;
-use marks::{FaultMark, LossMark, Park, Renewal};
+use faults::FaultMark;
+use frames::FrameMark;
+use marks::{LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
 use tenure::Tenure;
@@ -49,6 +54,8 @@ pub struct Scene {
     pub parks: Vec<Park>,
     /// Faults.
     pub faults: Vec<FaultMark>,
+    /// Held requests that were sent on.
+    pub frames: Vec<FrameMark>,
     /// Faults that could not be injected: name, `seq`, why.
     pub not_injected: Vec<(String, u64, String)>,
     /// The server's effects.
@@ -89,7 +96,8 @@ impl Scene {
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),
-            faults: marks::faults(history),
+            faults: faults::faults(history),
+            frames: frames::frames(history),
             not_injected: not_injected(history),
             server: server::server(history),
             stalls: history
@@ -128,6 +136,7 @@ impl Scene {
         part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));
+        part.frames.retain(|frame| inside(frame.at));
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults
