@@ -29,6 +29,8 @@ pub enum Flaw {
     FailsOpen,
     /// A waiter asks again every millisecond.
     HotPoll,
+    /// The fencing token is the counter alone, without the failover's epoch.
+    PlainCounter,
 }
 
 /// Every flaw.
@@ -44,6 +46,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
+    Flaw::PlainCounter,
 ];
 
 impl Flaw {
@@ -61,6 +64,7 @@ impl Flaw {
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
+            Flaw::PlainCounter => "plain_counter",
         }
     }
 
@@ -99,6 +103,9 @@ impl Flaw {
             }
             Flaw::HotPoll => {
                 "a waiter asks again every millisecond instead of waiting to be woken: many waiters swamp the server"
+            }
+            Flaw::PlainCounter => {
+                "the fencing token is the counter alone, without the failover's epoch: a failover that loses the counter gives a token a second time"
             }
         }
     }
