@@ -143,14 +143,23 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
 
 fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers: usize) {
     let backend = &lock.backend;
-    if workers > 1 && registry::within_one_process(backend) {
-        let at = root
-            .table(reading, "lock")
-            .map(|section| section.place("backend"));
-        let message = format!("the lock `{backend}` exists within one process only");
-        let hint = "each worker is a process of its own: they would never meet";
-        reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
-    }
+    let (message, hint) = if workers > 1 && registry::within_one_process(backend) {
+        (
+            format!("the lock `{backend}` exists within one process only"),
+            "each worker is a process of its own: they would never meet",
+        )
+    } else if !registry::can_be_started(backend) {
+        (
+            format!("no drill runs on the lock `{backend}`"),
+            "the lab starts one Redis server for locks, and no deployment of several",
+        )
+    } else {
+        return;
+    };
+    let at = root
+        .table(reading, "lock")
+        .map(|section| section.place("backend"));
+    reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
 }
 
 fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {
