@@ -29,6 +29,8 @@ pub enum Flaw {
     FailsOpen,
     /// A waiter asks again every millisecond.
     HotPoll,
+    /// Deadlines are counted on the wall clock.
+    WallClockDeadline,
     /// The fencing token is the counter alone, without the failover's epoch.
     PlainCounter,
 }
@@ -46,6 +48,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
+    Flaw::WallClockDeadline,
     Flaw::PlainCounter,
 ];
 
@@ -64,6 +67,7 @@ impl Flaw {
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
+            Flaw::WallClockDeadline => "wall_clock_deadline",
             Flaw::PlainCounter => "plain_counter",
         }
     }
@@ -103,6 +107,9 @@ impl Flaw {
             }
             Flaw::HotPoll => {
                 "a waiter asks again every millisecond instead of waiting to be woken: many waiters swamp the server"
+            }
+            Flaw::WallClockDeadline => {
+                "the deadline is counted on the wall clock: when that is set back the holder believes beyond its lease, when it is set forwards it gives up too early"
             }
             Flaw::PlainCounter => {
                 "the fencing token is the counter alone, without the failover's epoch: a failover that loses the counter gives a token a second time"
@@ -151,6 +158,7 @@ mod tests {
                 Flaw::IgnoresRenewalFailure,
                 Flaw::FailsOpen,
                 Flaw::HotPoll,
+                Flaw::WallClockDeadline,
             ] {
                 assert!(
                     kind.flaws.contains(&flaw),

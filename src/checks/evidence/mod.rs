@@ -12,7 +12,9 @@ use crate::plan::{FaultPlan, Target};
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
 mod asked;
+mod asked_to_end;
 mod clauses;
+mod clock;
 mod edges;
 mod killed;
 mod parked;
@@ -143,8 +145,10 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
-            // Shown by the heal's own looks.
-            Action::ContinueGroup => {}
+            Action::Terminate => asked_to_end::prove(history, plan, window, proof),
+            Action::JumpClock => clock::jumped(history, plan, window, proof),
+            // Shown by the heal's own looks and readings.
+            Action::ContinueGroup | Action::JumpBack => {}
         }
     }
     if proof.missing.len() == before {

@@ -37,6 +37,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::EvalshaOnly,
         Flaw::FailsOpen,
         Flaw::HotPoll,
+        Flaw::WallClockDeadline,
     ],
     on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,

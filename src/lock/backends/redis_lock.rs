@@ -6,6 +6,7 @@
 //!
 //! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
 
+use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
 use crate::lock::backends::redis_found::Seeker;
 use crate::lock::backends::redis_route::{Call, Route, What};
@@ -213,6 +214,18 @@ impl LockService for Redis {
             Value::Int(left) => Ok(milliseconds(left)),
             _ => Err(nonsense()),
         }
+    }
+
+    async fn draw(&self, name: &LockName, until: Instant) -> Result<FencingToken, CommandError> {
+        if matches!(self.route, Route::Found(_)) {
+            let why = "the counter alone is no fencing token: an epoch stands in front of it";
+            return Err(CommandError::Failed(why.to_owned()));
+        }
+        let mut incr = redis::cmd("INCR");
+        let keys = Keys::of(name);
+        incr.arg(keys.fence());
+        let drawn = self.plain(keys.fence(), &incr, until).await?;
+        fencing_token(&drawn)?.ok_or_else(nonsense)
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {

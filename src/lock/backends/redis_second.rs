@@ -44,6 +44,7 @@ impl Redis {
             | Flaw::EvalshaOnly
             | Flaw::FailsOpen
             | Flaw::HotPoll
+            | Flaw::WallClockDeadline
             | Flaw::PlainCounter => Ok(fencing),
         }
     }

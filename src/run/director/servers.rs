@@ -4,7 +4,7 @@
 use super::incoming::Incoming;
 use super::players::{Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, ports, until};
+use super::{DirectorError, arrivals, clocks, ports, until};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
@@ -174,7 +174,7 @@ async fn start_redis(
         program: scene.spec.redis.clone(),
         arg0: Some(RedisBinary::ARG0.to_owned()),
         args,
-        env: Vec::new(),
+        env: clocks::variables(scene, role)?,
         cwd: folder,
         log: log_of(&logs, role),
     };
