@@ -28,6 +28,7 @@ pub(super) const FOUND_FLAWS: &[Flaw] = &[
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
+    Flaw::WallClockDeadline,
     Flaw::PlainCounter,
 ];
 

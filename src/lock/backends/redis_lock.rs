@@ -217,10 +217,15 @@ impl LockService for Redis {
     }
 
     async fn draw(&self, name: &LockName, until: Instant) -> Result<FencingToken, CommandError> {
-        let keys = Keys::of(name);
+        if matches!(self.route, Route::Found(_)) {
+            let why = "the counter alone is no fencing token: an epoch stands in front of it";
+            return Err(CommandError::Failed(why.to_owned()));
+        }
         let mut incr = redis::cmd("INCR");
+        let keys = Keys::of(name);
         incr.arg(keys.fence());
-        fencing_token(&self.plain(keys.fence(), &incr, until).await?)?.ok_or_else(nonsense)
+        let drawn = self.plain(keys.fence(), &incr, until).await?;
+        fencing_token(&drawn)?.ok_or_else(nonsense)
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
