@@ -4,8 +4,8 @@
 
 mod support;
 
-mod checks_clock;
 mod checks_beside;
+mod checks_clock;
 mod checks_damaged;
 mod checks_edges;
 mod checks_faults;
