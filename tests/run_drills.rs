@@ -8,6 +8,8 @@ use lab::Lab;
 /// All but `pause`, which has tests of its own.
 const DRILLS: &[&str] = &[
     "ask-first",
+    "clock-back",
+    "clock-jump",
     "counter-reset",
     "downstream",
     "duplicate",
@@ -30,8 +32,10 @@ const DRILLS: &[&str] = &[
     "refuse-writes",
     "renew",
     "restart",
+    "shutdown",
     "starved-renewal",
     "stop-server",
+    "worker-clock",
 ];
 
 #[test]
