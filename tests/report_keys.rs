@@ -8,10 +8,11 @@ use golden::tape::{Tape, Write, grant, ms, owner};
 use golden::{Golden, plans};
 use lockdrill::ids::FencingToken;
 use lockdrill::report::scene::Scene;
+use lockdrill::report::scene::frames::Did;
 use lockdrill::report::scene::marks::Renewed;
 use lockdrill::report::scene::tenure::Ended;
 use lockdrill::report::story::{faults_done, holding, saved};
-use lockdrill::timeline::event::{Answer, Call, Change, Event, Line, Outcome};
+use lockdrill::timeline::event::{Answer, Call, Change, Event, FrameFate, Line, Outcome};
 use lockdrill::timeline::history::History;
 
 fn scene(lines: Vec<Line>) -> Scene {
@@ -169,4 +170,43 @@ fn the_index_counts_a_limit_as_a_limit() {
     let index = std::fs::read_to_string(root.path().join("index.html")).unwrap();
     let words = "Of 1 run, 1 reached the limit that the drill's file names, 0 passed, 0 failed.";
     assert!(index.contains(words));
+}
+
+/// A renewal is held until b holds the lock: where it arrives, and that it changes nothing.
+#[test]
+fn a_held_renewal_is_told_where_it_arrives() {
+    let mut tape = Tape::start("flush", "main", "20260302-021500-1");
+    granted(&mut tape, Some(1000));
+    let renew = Call::Renew {
+        grant: grant("a", 1),
+        auto: false,
+    };
+    tape.invoke(500, "a", Some("renew.1"), renew);
+    let frame = |what| Event::Frame {
+        fault: "amnesia".into(),
+        edge: "a>redis".into(),
+        what,
+        reply: false,
+    };
+    tape.lab(501, frame(FrameFate::Held));
+    tape.effect(1440, Change::Deleted);
+    let attempt = Call::Attempt {
+        grant: grant("b", 2),
+        owner: owner("b", 2),
+    };
+    let (op, _) = tape.invoke(1449, "b", None, attempt);
+    tape.set(1450, "b", 2, 1500);
+    let answer = Answer::Granted {
+        grant: grant("b", 2),
+        fencing: Some(FencingToken(2)),
+        lease_ms: 1500,
+    };
+    tape.ret(1452, "b", op, Outcome::Ok, answer);
+    tape.lab(1500, frame(FrameFate::Delivered));
+    let scene = scene(tape.finish(4000, "a.write.1", 2));
+    let held = &scene.frames[0];
+    assert_eq!((held.what, held.at), ("renewal", ms(1500)));
+    assert_eq!(held.did, Did::Nothing);
+    let other = faults_done::holder(&scene, held).unwrap();
+    assert_eq!(other.worker.as_deref(), Some("b"));
 }

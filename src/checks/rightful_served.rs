@@ -110,6 +110,23 @@ impl RightfulServed {
     }
 }
 
+/// Of these refused writes, by index into the store's log, how many came from entitled writers, and
+/// the words that say so: their fencing token was wrong, not they.
+pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
+    let is_rightful = |index: &&usize| {
+        let write = &history.store[**index];
+        let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+        grant.is_some_and(|grant| entitled(history, grant, write))
+    };
+    match refused.iter().filter(is_rightful).count() {
+        0 => (0, String::new()),
+        n => (
+            n,
+            format!(", {n} refused for its fencing token although its writer was entitled"),
+        ),
+    }
+}
+
 /// The writer was certainly entitled, under the token that it was issued.
 fn entitled(history: &History, grant: &Grant, write: &StoreAttempt) -> bool {
     let epsilon = history.epsilon_ns;

@@ -3,11 +3,11 @@
 use super::samples::{
     ACCEPTED, ASKED, BAR, BORROWED, DEATH, DRAWN, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT,
     LATE, LATE_WRITE, LOST, PUBLISHED, READ, READ_LATE, READ_REFUSED, REJECTED, RENEWAL,
-    RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN, UNKNOWN, WAITS,
+    RENEWAL_FAILED, RENEWAL_TOLD, SEAL, SENT_ON, STALE, STALL, TAKEN, UNKNOWN, WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Form, Words, text_width};
+use crate::report::charts::picture::{Anchor, Form, Words, text_width, wrap};
 use crate::report::scene::Scene;
 use crate::report::scene::beside::{BesideMark, Deed};
 use crate::report::scene::marks::Renewed;
@@ -31,7 +31,9 @@ impl Canvas<'_> {
         let right = self.picture.width - 10.0;
         let (mut x, mut y) = (left, y + 10.0);
         for entry in entries {
-            let width = 26.0 + text_width(entry.meaning, 11.5, false);
+            let lines = wrap(entry.meaning, right - left - 26.0, 11.5);
+            let widths = lines.iter().map(|line| text_width(line, 11.5, false));
+            let width = 26.0 + widths.fold(0.0, f64::max);
             if x > left && x + width > right {
                 x = left;
                 y += 21.0;
@@ -39,15 +41,19 @@ impl Canvas<'_> {
             for form in (entry.sample)(x, y) {
                 self.picture.add(form);
             }
-            self.picture.add(Form::Text(Words {
-                x: x + 25.0,
-                y: y + 4.0,
-                size: 11.5,
-                bold: false,
-                anchor: Anchor::Start,
-                ink: Ink::Text,
-                text: entry.meaning.to_owned(),
-            }));
+            for (n, text) in lines.into_iter().enumerate() {
+                // Nothing stands beside an entry of several lines.
+                y += if n == 0 { 0.0 } else { 15.0 };
+                self.picture.add(Form::Text(Words {
+                    x: x + 25.0,
+                    y: y + 4.0,
+                    size: 11.5,
+                    bold: false,
+                    anchor: Anchor::Start,
+                    ink: Ink::Text,
+                    text,
+                }));
+            }
             x += width + 14.0;
         }
         y + 18.0
@@ -85,6 +91,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     shown.extend([
         (!scene.losses.is_empty(), LOST),
         (!scene.parks.is_empty(), WAITS),
+        (!scene.frames.is_empty(), SENT_ON),
         (server(ServerKind::Grant), GRANT),
         (server(ServerKind::Deleted), GONE),
         (server(ServerKind::Flushed), FLUSHED),

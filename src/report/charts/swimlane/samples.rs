@@ -1,6 +1,7 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
 use super::beside::{drawn, envelope, read_forms};
+use super::points::sent_on_form;
 use super::renewals::renewal_forms;
 use super::server::flushed_form;
 use super::store::harm_forms;
@@ -201,6 +202,10 @@ pub(super) const WAITS: Entry = Entry {
             ),
         ]
     },
+};
+pub(super) const SENT_ON: Entry = Entry {
+    meaning: "a held request is sent on to the server",
+    sample: |x, y| vec![sent_on_form(x + 9.0, y)],
 };
 pub(super) const GRANT: Entry = Entry {
     meaning: "server grants the lock",
