@@ -85,6 +85,22 @@ fn other(drill: drills::Other) -> Sentence {
 }
 
 fn limit(model: &Model) -> Sentence {
+    let limits = |check: &str| {
+        let limit = model.plan().and_then(|plan| plan.limit.as_ref());
+        limit.is_some_and(|limit| limit.checks.iter().any(|name| name == check))
+    };
+    if limits("no_stale_write") {
+        return Sentence::of(
+            "Let nobody draw a fencing token but the lock, in the same step as it grants, and let no writer choose its own: a store that compares numbers trusts whoever brings them",
+        );
+    }
+    if limits("no_stale_read") {
+        return Sentence::of("Let the store compare the fencing token where something is read, too (")
+            .code("store.reads = \"fenced\"")
+            .text("; the drill ")
+            .code("fenced-read")
+            .text(" shows it), or give what was read to nobody before it has been written under the same token");
+    }
     let checks = model
         .plan()
         .and_then(|plan| plan.limit.as_ref())

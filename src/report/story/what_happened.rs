@@ -90,11 +90,7 @@ fn place(point: &str) -> String {
         Some((step, "armed")) => told(&format!(
             "the last moment before {} left for {}",
             armed(step),
-            if is_write(step) {
-                "the store"
-            } else {
-                "the lock service"
-            }
+            leaves_for(step)
         )),
         Some((step, "before")) => told(&format!("just before the step {step}")),
         Some((step, "after")) => told(&format!("just after the step {step}")),
@@ -102,16 +98,27 @@ fn place(point: &str) -> String {
     }
 }
 
-fn is_write(step: &str) -> bool {
-    step.split('.').any(|word| word.starts_with("write"))
+/// Where what stands ready at an `armed` point leaves for.
+fn leaves_for(step: &str) -> &'static str {
+    match verb(step) {
+        "write" | "read" => "the store",
+        "publish" => "the queue",
+        "relay" => "the outbox, with all of it published",
+        _ => "the lock service",
+    }
+}
+
+/// `write` of `a.write.2` and of `write.2`.
+fn verb(step: &str) -> &str {
+    let front = step.rsplit_once('.').map_or(step, |(front, _)| front);
+    front.rsplit('.').next().unwrap_or(front)
 }
 
 /// What stands ready to leave at a step's `armed` point.
 pub fn armed(step: &str) -> String {
-    if is_write(step) {
-        step.to_owned()
-    } else {
-        format!("the last command of {step}")
+    match verb(step) {
+        "write" | "read" | "publish" | "relay" => step.to_owned(),
+        _ => format!("the last command of {step}"),
     }
 }
 
