@@ -10,6 +10,7 @@ pub mod holding;
 pub mod moment;
 pub mod next;
 pub mod notes;
+pub mod points;
 pub mod protection;
 pub mod untested;
 pub mod what_happened;

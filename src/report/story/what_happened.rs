@@ -1,8 +1,9 @@
 //! The answers that a stranger looks for first: what was done to whom and when, whether a stale
 //! write was accepted, what saved the work.
 
+use super::points::place;
 use super::protection::{most_telling, reached, seals, stale, told};
-use super::{consequence, finding};
+use super::{beside, consequence, finding};
 use crate::checks::{EVIDENCE, Outcome};
 use crate::faults;
 use crate::report::model::ArmModel;
@@ -80,45 +81,6 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         Some(cause) if cause.contains(' ') => sentence.text(format!(" and ended ({cause})")),
         Some(cause) => sentence.text(" and ended after ").code(cause),
         None => sentence,
-    }
-}
-
-/// What the name of a point means.
-fn place(point: &str) -> String {
-    let told = |meaning: &str| format!(" ({meaning})");
-    match point.rsplit_once('.') {
-        Some((step, "armed")) => told(&format!(
-            "the last moment before {} left for {}",
-            armed(step),
-            leaves_for(step)
-        )),
-        Some((step, "before")) => told(&format!("just before the step {step}")),
-        Some((step, "after")) => told(&format!("just after the step {step}")),
-        _ => String::new(),
-    }
-}
-
-/// Where what stands ready at an `armed` point leaves for.
-fn leaves_for(step: &str) -> &'static str {
-    match verb(step) {
-        "write" | "read" => "the store",
-        "publish" => "the queue",
-        "relay" => "the outbox, with all of it published",
-        _ => "the lock service",
-    }
-}
-
-/// `write` of `a.write.2` and of `write.2`.
-fn verb(step: &str) -> &str {
-    let front = step.rsplit_once('.').map_or(step, |(front, _)| front);
-    front.rsplit('.').next().unwrap_or(front)
-}
-
-/// What stands ready to leave at a step's `armed` point.
-pub fn armed(step: &str) -> String {
-    match verb(step) {
-        "write" | "read" | "publish" | "relay" => step.to_owned(),
-        _ => format!("the last command of {step}"),
     }
 }
 
@@ -238,7 +200,11 @@ pub fn saved_by(arm: &ArmModel) -> Sentence {
         }
         _ => {}
     }
+    let refused_read = beside::refused_read(&arm.scene).is_some();
     match arm.result.protection {
+        Protection::KeptByFencing if refused_read => Sentence::of(format!(
+            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused what came late; the lock alone did not keep the late reader out"
+        )),
         Protection::KeptByFencing if sealed => Sentence::of(format!(
             "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"
         )),
