@@ -37,6 +37,7 @@ mod recorded_runs;
 mod report_files;
 mod report_golden;
 mod report_keys;
+mod report_metrics;
 mod report_nights;
 mod report_page;
 mod report_story;

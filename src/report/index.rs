@@ -15,6 +15,7 @@ use maud::{Markup, html};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod checklist;
 mod trend;
 
 /// Name of the page.
@@ -112,6 +113,7 @@ fn page(root: &Path, drills: &[Drill]) -> Result<Markup, ReportError> {
         p.lead { "Each verdict speaks of its own run. A number of runs that passed bounds how often the same schedule fails, and nothing else." }
         @if drills.is_empty() { p { "There is no run here." } }
         (trend::section(root, &past, &series))
+        (checklist::section(root, &series))
         @for drill in drills { (section(drill)) }
     };
     Ok(shell("runs", &body))

@@ -14,12 +14,15 @@ use std::path::{Path, PathBuf};
 
 pub mod bound;
 pub mod charts;
+pub mod checklist;
+pub mod counts;
 pub mod describe;
 pub mod error;
 pub mod html;
 mod index;
 pub mod junit;
 pub mod merge;
+pub mod metrics;
 pub mod model;
 pub mod nearness;
 pub mod past;
@@ -59,6 +62,7 @@ pub const WRITERS: &[&dyn Writer] = &[
     &picture_files::ChartPng(&charts::margin::CHART),
     &picture_files::ChartPng(&charts::latency::CHART),
     &junit::Junit,
+    &metrics::Metrics,
 ];
 
 /// The index of all runs comes last: it reads what the others wrote.
