@@ -96,16 +96,7 @@ fn signals_of(page: &mut Page, history: &History) {
         "Time that a renewal that worked took.",
         signals::renewal_times(history),
     );
-    page.summary(
-        "lockdrill_work_seconds",
-        "Time from the grant to the release asked for.",
-        nearness::work_times(history),
-    );
-    page.summary(
-        "lockdrill_loss_notice_seconds",
-        "Time from a holder's own deadline until it was told of its loss.",
-        nearness::notices(history),
-    );
+    nearness_of(page, history);
     page.family(
         "lockdrill_stale_writes_total",
         "counter",
@@ -123,6 +114,19 @@ fn signals_of(page: &mut Page, history: &History) {
         "counter",
         "Times that a server of the lab ended during the run.",
         by("kind", &[("server", counts.server_exits)]),
+    );
+}
+
+fn nearness_of(page: &mut Page, history: &History) {
+    page.summary(
+        "lockdrill_work_seconds",
+        "Time from the grant to the release asked for.",
+        nearness::work_times(history),
+    );
+    page.summary(
+        "lockdrill_loss_notice_seconds",
+        "Time from a holder's own deadline until it was told of its loss.",
+        nearness::notices(history),
     );
 }
 
