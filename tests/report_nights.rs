@@ -104,7 +104,7 @@ fn a_hundred_nights_with_a_failing_one_at_the_end() {
     assert_eq!(series.failed, trend::Rate { k: 6, n: 799 });
     assert_eq!(series.unsettled, trend::Rate { k: 2, n: 800 });
     let interval = series.failed.interval();
-    // binom.test(6, 799) in R.
+    // Worked out apart, by the sums of the binomial tails.
     assert!((interval.low - 0.00276).abs() < 1e-4, "{interval:?}");
     assert!((interval.high - 0.01627).abs() < 1e-4, "{interval:?}");
     let worse = series.worse().unwrap();
