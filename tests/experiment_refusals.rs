@@ -833,13 +833,13 @@ fn steps_of_reads_and_publications_are_written_as_they_are_meant() {
     refused(
         "\"check\"",
         "\"relay invoice-7\"",
-        &["x.toml:11:37: `relay` takes nothing behind it, found `invoice-7`; write `relay`"],
+        &["x.toml:11:38: `relay` takes nothing behind it, found `invoice-7`; write `relay`"],
     );
     refused(
         "[\"acquire\", \"write\", \"check\"",
         "[\"refence\", \"acquire\", \"write\", \"check\"",
         &[
-            "x.toml:11:12: `refence` before anything was acquired; put `acquire` or `enter` before it",
+            "x.toml:11:11: `refence` before anything was acquired; put `acquire` or `enter` before it",
         ],
     );
 }
