@@ -7,6 +7,7 @@ use crate::env::action::{Action, Harm};
 
 pub mod counter_reset;
 pub mod cut;
+pub mod cut_replication;
 pub mod cut_replies;
 pub mod cut_requests;
 pub mod evict;
@@ -18,6 +19,7 @@ pub mod kill;
 pub mod kill_server;
 pub mod lose_reply;
 pub mod lose_request;
+pub mod lose_server;
 pub mod pause;
 pub mod refuse_writes;
 pub mod reset;
@@ -75,6 +77,8 @@ pub const ALL: &[&FaultKind] = &[
     &kill::KIND,
     &kill_server::KIND,
     &stop_server::KIND,
+    &lose_server::KIND,
+    &cut_replication::KIND,
     &evict::KIND,
     &flush::KIND,
     &counter_reset::KIND,

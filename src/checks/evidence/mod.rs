@@ -13,6 +13,7 @@ use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
 mod asked;
 mod clauses;
+mod cut_off;
 mod edges;
 mod killed;
 mod parked;
@@ -143,6 +144,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
+            Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
             // Shown by the heal's own looks.
             Action::ContinueGroup => {}
         }

@@ -2,6 +2,7 @@
 //! clock, writes marks and reads what is left. All over a socket file that only the lab knows,
 //! never through a path that a fault may touch.
 
+use super::role::Role;
 use super::tap::{MARK, Seen, Tap, owner_and_fencing};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
@@ -25,6 +26,15 @@ pub enum Observed {
     Effect(u64, Event),
     /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
     Mark(String),
+    /// What one of several servers says of itself, when it is otherwise than before.
+    Role {
+        /// When it had answered.
+        at: u64,
+        /// What it says.
+        role: Role,
+        /// When it was last asked and said something else; none = it had not been asked.
+        since: Option<u64>,
+    },
     /// The place in the stream is lost, and why.
     Gap(u64, String),
 }

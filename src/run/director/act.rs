@@ -15,6 +15,10 @@ use std::time::Duration;
 /// A killed process is gone at once, unless the host is busy.
 const END_MAX: Duration = Duration::from_secs(10);
 
+/// Links that are closed are seen to be down within 20 ms, unless the host is busy. Much longer, and
+/// nobody would be good enough to take over.
+const CUT_MAX: Duration = Duration::from_secs(1);
+
 /// What an onset did.
 #[derive(Debug, Default)]
 pub struct Done {
@@ -78,6 +82,12 @@ pub async fn all(
                 Ok((began, effective)) => (done.began, done.effective) = (began, effective),
                 Err(why) => return Ok(Err(why)),
             },
+            Action::AwaitCutOff => {
+                if let Err(why) = cut_off(scene, struck).await? {
+                    return Ok(Err(why));
+                }
+                done.effective = scene.now();
+            }
             Action::ContinueGroup | Action::StartServer | Action::Mend => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
@@ -113,7 +123,7 @@ pub async fn undo(
                         "a worker started as a server".to_owned(),
                     ));
                 };
-                until::unsynced(scene).await?;
+                until::unsynced(scene, name).await?;
                 servers::again(scene, name).await?;
                 undone.removed = Some(scene.now());
             }
@@ -128,12 +138,23 @@ pub async fn undo(
                 };
                 (undone.began, undone.removed) = edges::mend(scene, fault, hit).await?;
             }
-            Action::StopGroup | Action::KillGroup | Action::Injure(_) => {
+            Action::StopGroup | Action::KillGroup | Action::Injure(_) | Action::AwaitCutOff => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));
             }
         }
     }
     Ok(Some(undone))
+}
+
+/// Waits until nobody copies the target any more, by their own word.
+async fn cut_off(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
+    let Struck::Server(name, _) = struck else {
+        return Err(DirectorError::Bug("a worker cut off".to_owned()));
+    };
+    if until::roles(scene, CUT_MAX, |truth| truth.is_cut_off(name)).await? {
+        return Ok(Ok(()));
+    }
+    Ok(Err(format!("{name} was still copied after {CUT_MAX:?}")))
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {
@@ -161,7 +182,9 @@ async fn ask(
     let Some(server) = scene.servers.get(name) else {
         return Ok(Err(format!("there is no server {name}")));
     };
-    let control = server.control.clone();
+    let Some(control) = server.control.clone() else {
+        return Ok(Err(format!("{name} cannot be told anything")));
+    };
     let lock = control.lock_key(&scene.plan.lock.key);
     let counter = format!("{lock}:fence");
     let words: Vec<String> = words
