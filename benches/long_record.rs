@@ -64,6 +64,8 @@ fn plan() -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             resource: KEY.to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),

@@ -64,6 +64,30 @@ impl Clock for SystemClock {
     }
 }
 
+/// The wrong clock for a deadline: `CLOCK_REALTIME`, which jumps whenever somebody sets it. Shows
+/// what [`SystemClock`] shows until then, so that times of the two can stand side by side.
+#[derive(Debug, Clone, Copy)]
+pub struct WallClock {
+    begun_ns: u64,
+    wall_ns: u64,
+}
+
+impl Default for WallClock {
+    fn default() -> Self {
+        WallClock {
+            begun_ns: boottime_ns(),
+            wall_ns: wall_ns(),
+        }
+    }
+}
+
+impl Clock for WallClock {
+    fn now_ns(&self) -> u64 {
+        let passed = i128::from(wall_ns()) - i128::from(self.wall_ns);
+        u64::try_from(i128::from(self.begun_ns) + passed).unwrap_or(0)
+    }
+}
+
 /// A clock that moves only when told to.
 #[derive(Debug, Clone, Default)]
 pub struct ManualClock(Arc<AtomicU64>);

@@ -4,7 +4,7 @@
 //! experiment file and seed, is byte-identical on every machine: no ports, no times, no paths.
 //! The checks read it beside the timeline and read nothing else.
 
-use crate::store::Fence;
+use crate::store::{Fence, Reads};
 use serde::{Deserialize, Serialize};
 
 mod fault;
@@ -15,7 +15,7 @@ mod worker;
 pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
 pub use lock::{LockPlan, Persist, RunsOn};
 pub use network::{AUTO, NetworkPlan};
-pub use worker::{Fencing, Gate, Step, StepAction, WorkerPlan};
+pub use worker::{Fencing, Gate, OnSigterm, Step, StepAction, WorkerPlan};
 
 /// Version of the plan's format.
 pub const FORMAT: u32 = 1;
@@ -71,6 +71,14 @@ pub struct Plan {
     pub recovery_bound_ms: u64,
 }
 
+impl Plan {
+    /// Some step publishes: there is a queue beside the store.
+    pub fn has_queue(&self) -> bool {
+        let mut steps = self.workers.iter().flat_map(|worker| &worker.script);
+        steps.any(|step| step.action.publishes())
+    }
+}
+
 /// What a lost lock costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,6 +107,12 @@ pub struct StorePlan {
     /// nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
+    /// Which reads are answered.
+    #[serde(default, skip_serializing_if = "Reads::is_open")]
+    pub reads: Reads,
+    /// A write that does a job puts it into the outbox in the same step, to be published from there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outbox: bool,
 }
 
 /// One precondition that the record must show. Preconditions never speak of results.
@@ -135,12 +149,22 @@ pub enum Evidence {
         /// How often at least.
         times: u64,
     },
-    /// `W.write.N reached the store after V.write.M`: by the store's log, accepted or not.
+    /// `W.write.N reached the store after V.write.M`: by the store's log, accepted or not; of
+    /// `read` steps too.
     ReachedAfter {
-        /// The later write, `worker.write.n`.
+        /// The later one, `worker.write.n` or `worker.read.n`.
         late: String,
-        /// The earlier write, `worker.write.n`.
+        /// The earlier one, `worker.write.n` or `worker.read.n`.
         early: String,
+    },
+    /// `F began within D of G`: fault F was injected after fault G, and no later than this.
+    BeganWithin {
+        /// The later fault.
+        fault: String,
+        /// The earlier fault.
+        of: String,
+        /// Longest time from the beginning of the earlier to the effect of the later, ms.
+        within_ms: u64,
     },
 }
 

@@ -39,6 +39,7 @@ fn struck(kind: &str, target: Target) -> Record {
             asks: Asks::Renew,
             nth: 1,
         }),
+        by_ms: None,
         when: "a.acquired".to_owned(),
         heal: kind.lasts().then_some(Heal::For(HEAL - BEGAN)),
     });

@@ -3,9 +3,13 @@
 
 #[path = "support/lab.rs"]
 mod lab;
+#[path = "support/meddling.rs"]
+mod meddling;
 
+mod faked_clocks;
 mod faked_edges;
 mod faked_faults;
+mod faked_servers;
 mod lab_killed;
 mod run_drills;
 mod run_environment;

@@ -734,3 +734,79 @@ fn the_command_line_is_checked_like_the_file() {
         "--lock:1:1: unknown lock `reddis`; did you mean `redis`?\n"
     );
 }
+
+/// The pause of the good file made a jump of a clock.
+#[track_caller]
+fn jump_refused(target: &str, by: &str, line: &str) {
+    let jump = format!("kind = \"jump-clock\"\n{by}\ntarget = \"{target}\"");
+    let told = told(&with("kind = \"pause\"\ntarget = \"holder\"", &jump));
+    assert_eq!(told.lines().collect::<Vec<_>>(), [line]);
+}
+
+#[test]
+fn a_jump_says_by_how_much_and_which_way() {
+    jump_refused(
+        "holder",
+        "by = \"31s\"",
+        "x.toml:17:6: `by`: `31s` does not say which way; `\"+31s\"` is forwards, `\"-31s\"` is back",
+    );
+    jump_refused(
+        "holder",
+        "by = \"+31\"",
+        "x.toml:17:6: `by`: `31` has no unit; `\"31ms\"` or `\"31s\"`?",
+    );
+    jump_refused(
+        "holder",
+        "by = \"-2d\"",
+        "x.toml:17:6: `by`: `2d` is not a whole number of milliseconds up to one day; the smallest step is `1ms`",
+    );
+    jump_refused(
+        "holder",
+        "by = \"+99ms\"",
+        "x.toml:17:6: `by`: a jump of 99ms cannot be seen; at least `100ms`",
+    );
+    jump_refused(
+        "holder",
+        "by = 31",
+        "x.toml:17:6: `by` must be a string, not a number",
+    );
+    jump_refused(
+        "holder",
+        "",
+        "x.toml:15:1: a `jump-clock` needs `by`; `by = \"+31s\"` or `by = \"-1h\"`",
+    );
+    refused(
+        "kind = \"pause\"",
+        "kind = \"pause\"\nby = \"+31s\"",
+        &["x.toml:17:6: a `pause` has no `by`"],
+    );
+}
+
+/// That server's clock dates the log of the store.
+#[test]
+fn the_clock_of_the_stores_server_stays() {
+    let jump = "kind = \"jump-clock\"\nby = \"+31s\"\ntarget = \"store-server\"";
+    let text = with("kind = \"pause\"\ntarget = \"holder\"", jump).replace("sqlite", "redis");
+    assert_eq!(
+        told(&text),
+        "x.toml:18:10: `jump-clock` is done to a worker or the lock server; name a worker, `holder`, or `lock-server`\n"
+    );
+}
+
+#[test]
+fn a_good_jump_is_good() {
+    for (target, by) in [("holder", "+31s"), ("b", "-1h"), ("lock-server", "- 1d")] {
+        let jump = format!("kind = \"jump-clock\"\nby = \"{by}\"\ntarget = \"{target}\"");
+        let text = with("kind = \"pause\"\ntarget = \"holder\"", &jump);
+        assert_eq!(told(&text), "nothing\n", "{by} of {target}");
+    }
+}
+
+#[test]
+fn an_unknown_answer_to_sigterm() {
+    refused(
+        "[worker.a]\n",
+        "[worker.a]\non_sigterm = \"finnish\"\n",
+        &["x.toml:11:14: unknown answer to SIGTERM `finnish`; did you mean `finish`?"],
+    );
+}

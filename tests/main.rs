@@ -4,6 +4,7 @@
 
 mod support;
 
+mod checks_clock;
 mod checks_damaged;
 mod checks_edges;
 mod checks_faults;
@@ -50,4 +51,5 @@ mod worker_cast;
 mod worker_contend;
 mod worker_lab_gone;
 mod worker_script;
+mod worker_signals;
 mod worker_stop;

@@ -22,6 +22,8 @@ fn spec(location: &str) -> StoreSpec {
         fence: Fence::Atomic,
         once: true,
         idempotent: false,
+        reads: lockdrill::store::Reads::Open,
+        outbox: false,
         location: location.to_owned(),
         lab_zero_ns: 0,
     }

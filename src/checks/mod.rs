@@ -19,9 +19,11 @@ pub mod loss_noticed;
 pub mod no_false_loss;
 pub mod no_leftovers;
 pub mod no_lost_update;
+pub mod no_stale_read;
 pub mod no_stale_write;
 pub mod outcome_honesty;
 pub mod owner_only;
+pub mod published_once;
 pub mod records_agree;
 pub mod recovers;
 pub mod retry_budget;
@@ -86,11 +88,13 @@ pub const ALL: &[&dyn Check] = &[
     &honest_belief::HonestBelief,
     &fencing_rises::FencingRises,
     &no_stale_write::NoStaleWrite,
+    &no_stale_read::NoStaleRead,
     &owner_only::OwnerOnly,
     &recovers::Recovers,
     &stops_after_loss::StopsAfterLoss,
     &no_lost_update::NoLostUpdate,
     &effects_once::EffectsOnce,
+    &published_once::PublishedOnce,
     &rightful_served::RightfulServed,
     &outcome_honesty::OutcomeHonesty,
     &loss_noticed::LossNoticed,

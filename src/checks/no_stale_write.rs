@@ -116,7 +116,7 @@ pub fn staleness(history: &History) -> Staleness {
     let mut writers: HashMap<&str, Option<&GrantId>> = HashMap::default();
     let mut found = Staleness::default();
     for (index, write) in history.store.iter().enumerate() {
-        if write.kind == AttemptKind::Seal {
+        if write.kind != AttemptKind::Write {
             continue;
         }
         found.writes += 1;

@@ -32,6 +32,7 @@ impl Check for RecordsAgree {
             store_entries(history, &mut defects);
         }
         store_answers(history, &mut defects);
+        queue_entries(history, &mut defects);
         let Some(first) = defects.first() else {
             return Finding::holds(self, "no part of the record contradicts another");
         };
@@ -51,7 +52,7 @@ fn server_effects(history: &History, defects: &mut Vec<Defect>) {
     // A fault of a server may delete keys; a fault of workers does not.
     let servers_hit = history.faults.iter().any(|window| {
         let kind = faults::find(&window.kind);
-        kind.is_none_or(|kind| kind.hits == Hits::Server)
+        kind.is_none_or(|kind| kind.hits == Hits::Server) || window.server.is_some()
     });
     for grant in &history.grants {
         if grant.doubt.is_some() {
@@ -119,16 +120,19 @@ fn store_entries(history: &History, defects: &mut Vec<Defect>) {
             });
             continue;
         };
-        let Call::Write {
-            based_on,
-            grant,
-            fencing,
-            ..
-        } = &operation.call
-        else {
-            continue;
+        let as_asked = match &operation.call {
+            Call::Write {
+                based_on,
+                grant,
+                fencing,
+                ..
+            } => (based_on, grant, fencing) == (&entry.based_on, &entry.grant, &entry.fencing),
+            Call::ReadUnder { grant, fencing, .. } => {
+                (grant, fencing) == (&entry.grant, &entry.fencing)
+            }
+            _other => continue,
         };
-        if (based_on, grant, fencing) != (&entry.based_on, &entry.grant, &entry.fencing) {
+        if !as_asked {
             defects.push(Defect {
                 events: vec![operation.seq, entry.seq],
                 what: format!(
@@ -156,7 +160,8 @@ fn store_answers(history: &History, defects: &mut Vec<Defect>) {
         known.0 |= entry.accepted;
     }
     for operation in &history.operations {
-        let Call::Write { write, .. } = &operation.call else {
+        let (Call::Write { write, .. } | Call::ReadUnder { read: write, .. }) = &operation.call
+        else {
             continue;
         };
         let known = logged.get(&**write);
@@ -176,6 +181,43 @@ fn store_answers(history: &History, defects: &mut Vec<Defect>) {
                 .chain(known.map(|(_, seq)| *seq))
                 .collect(),
             what: format!("{write} {what} in the store's log"),
+        });
+    }
+}
+
+/// Every entry of the queue's log was asked for, and what was told as published is there.
+fn queue_entries(history: &History, defects: &mut Vec<Defect>) {
+    let mut asked: HashMap<(&str, &str), Option<u64>> = HashMap::default();
+    for operation in &history.operations {
+        if let Call::Publish { publish, message } = &operation.call {
+            let told = operation.told() == Told::Done;
+            asked.insert((publish, message), told.then_some(operation.seq));
+        }
+    }
+    for line in &history.published {
+        let known = asked.remove(&(&line.publish, &line.message));
+        if known.is_none() && !history.operations.is_empty() {
+            defects.push(Defect {
+                events: vec![line.seq],
+                what: format!(
+                    "the queue's log has {} from {} and no worker recorded it",
+                    line.message, line.publish
+                ),
+            });
+        }
+    }
+    if history.queue_read.is_none() {
+        return;
+    }
+    let missing = asked
+        .iter()
+        .filter_map(|(what, told)| Some((what, (*told)?)));
+    for ((publish, message), seq) in missing {
+        defects.push(Defect {
+            events: vec![seq],
+            what: format!(
+                "{message} was told as published by {publish} and the queue has not got it"
+            ),
         });
     }
 }

@@ -27,6 +27,7 @@ impl Check for RightfulServed {
         let crowd = Crowd::new(history);
         let mut served = 0_usize;
         let mut seals = 0_usize;
+        let mut reads = 0_usize;
         let mut refused = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
@@ -35,7 +36,7 @@ impl Check for RightfulServed {
             };
             let first = match write.kind {
                 AttemptKind::Write if write.accepted => wrote.insert(id),
-                AttemptKind::Write | AttemptKind::Seal => !wrote.contains(id),
+                AttemptKind::Write | AttemptKind::Seal | AttemptKind::Read => !wrote.contains(id),
             };
             refused += usize::from(!write.accepted);
             let Some(grant) = history.grant_of(id) else {
@@ -47,6 +48,7 @@ impl Check for RightfulServed {
             if write.accepted {
                 served += 1;
                 seals += usize::from(write.kind == AttemptKind::Seal);
+                reads += usize::from(write.kind == AttemptKind::Read);
             } else if !history.plan.store.once || first {
                 return Finding::unseen(self, history)
                     .unwrap_or_else(|| self.violated(history, grant, write));
@@ -63,10 +65,13 @@ impl Check for RightfulServed {
                 "no write was put to the store by a certain holder alone",
             );
         }
-        let writes = served - seals;
-        let apart = match seals {
-            0 => String::new(),
-            n => format!(" (and {})", count(n, "seal")),
+        let writes = served - seals - reads;
+        let others = [(seals, "seal"), (reads, "read")].into_iter();
+        let others = others.filter(|(n, _)| *n > 0);
+        let others: Vec<String> = others.map(|(n, what)| count(n, what)).collect();
+        let apart = match others.as_slice() {
+            [] => String::new(),
+            all => format!(" (and {})", all.join(" and ")),
         };
         Finding::holds(
             self,

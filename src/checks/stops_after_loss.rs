@@ -45,6 +45,10 @@ impl Check for StopsAfterLoss {
                 | Call::Release { .. }
                 | Call::Check { .. }
                 | Call::Read
+                | Call::ReadUnder { .. }
+                | Call::Publish { .. }
+                | Call::Relay
+                | Call::Refence
                 | Call::Hold => continue,
             };
             let Some(loss) = lost.get(&(operation.worker, grant)) else {

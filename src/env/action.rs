@@ -12,6 +12,12 @@ pub enum Action {
     ContinueGroup,
     /// SIGKILL to the target's whole process group, then wait until its parent is told of the end.
     KillGroup,
+    /// SIGTERM to the target worker, then wait until it says that it was told.
+    Terminate,
+    /// The target's own wall clock jumps by what the plan says; then ask the target what it shows.
+    JumpClock,
+    /// The target's own wall clock jumps back; then ask the target again.
+    JumpBack,
     /// Start the target server again, as it was started first, on what it left on disk; nobody
     /// reaches it before the observer follows it again.
     StartServer,

@@ -10,6 +10,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/ask-first.toml"),
     ),
     (
+        "clock-back",
+        include_str!("../../experiments/clock-back.toml"),
+    ),
+    (
+        "clock-jump",
+        include_str!("../../experiments/clock-jump.toml"),
+    ),
+    (
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),
     ),
@@ -23,7 +31,15 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("expiry", include_str!("../../experiments/expiry.toml")),
+    (
+        "fenced-read",
+        include_str!("../../experiments/fenced-read.toml"),
+    ),
     ("flush", include_str!("../../experiments/flush.toml")),
+    (
+        "half-done",
+        include_str!("../../experiments/half-done.toml"),
+    ),
     (
         "held-renew",
         include_str!("../../experiments/held-renew.toml"),
@@ -68,6 +84,19 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("renew", include_str!("../../experiments/renew.toml")),
     ("restart", include_str!("../../experiments/restart.toml")),
+    ("shutdown", include_str!("../../experiments/shutdown.toml")),
+    (
+        "restart-everysec",
+        include_str!("../../experiments/restart-everysec.toml"),
+    ),
+    (
+        "restart-none",
+        include_str!("../../experiments/restart-none.toml"),
+    ),
+    (
+        "stale-read",
+        include_str!("../../experiments/stale-read.toml"),
+    ),
     (
         "starved-renewal",
         include_str!("../../experiments/starved-renewal.toml"),
@@ -75,6 +104,14 @@ const DRILLS: &[(&str, &str)] = &[
     (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),
+    ),
+    (
+        "worker-clock",
+        include_str!("../../experiments/worker-clock.toml"),
+    ),
+    (
+        "zombie-refence",
+        include_str!("../../experiments/zombie-refence.toml"),
     ),
 ];
 

@@ -2,6 +2,7 @@
 //! only: no sentence can speak of what the lock or the store decided.
 
 use super::cast::Cast;
+use super::duration;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
@@ -12,7 +13,7 @@ use crate::plan::{Evidence, WorkerPlan};
 const SENTENCES_MAX: usize = 64;
 
 /// Every sentence that there is.
-pub(super) const FORMS: &str = "write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times` or `W.write.N reached the store after V.write.M`";
+pub(super) const FORMS: &str = "write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`";
 
 /// Reads every sentence.
 pub(super) fn read(reading: &mut Reading, root: &Section<'_>, cast: &Cast) -> Vec<Evidence> {
@@ -80,6 +81,16 @@ fn sentence(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>) -> Option<Ev
                 early: (*early).to_owned(),
             })
         }
+        [fault, "began", "within", time, "of", of] => {
+            let known =
+                fault_named(reading, cast, typed, fault) & fault_named(reading, cast, typed, of);
+            let within_ms = soon(reading, typed, time)?;
+            known.then(|| Evidence::BeganWithin {
+                fault: (*fault).to_owned(),
+                of: (*of).to_owned(),
+                within_ms,
+            })
+        }
         _ => {
             let message = format!("unknown evidence {}", quote(typed.value));
             reading.hinted(&typed.at, message, FORMS);
@@ -133,6 +144,18 @@ fn often(reading: &mut Reading, typed: &Spot<&str>, word: &str) -> Option<u64> {
     times
 }
 
+/// A time that is longer than none, ms.
+fn soon(reading: &mut Reading, typed: &Spot<&str>, word: &str) -> Option<u64> {
+    let told = match duration::parse(word) {
+        Ok(0) => ("within no time at all".to_owned(), FORMS.to_owned()),
+        Ok(ms) => return Some(ms),
+        Err(bad) => (bad.message, bad.hint.replace('"', "")),
+    };
+    let at = word_at(reading, typed, word);
+    reading.hinted(&at, told.0, told.1);
+    None
+}
+
 /// The word names a fault, or a step of a worker.
 fn broken(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
     if let Some((worker, step)) = word.split_once('.') {
@@ -145,6 +168,11 @@ fn broken(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) ->
         reading.problem(&at, format!("no script has the step {}", quote(word)));
         return false;
     }
+    fault_named(reading, cast, typed, word)
+}
+
+/// The word names a fault.
+fn fault_named(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
     let known = cast.fault_names.iter().any(|name| name == word);
     if !known {
         let at = word_at(reading, typed, word);
@@ -155,7 +183,7 @@ fn broken(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) ->
     known
 }
 
-/// The word is `worker.write.n` and that worker writes so often.
+/// The word is `worker.write.n` or `worker.read.n` and that worker writes or reads so often.
 fn write(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> bool {
     let owner = word.split('.').next().unwrap_or("");
     let all: Vec<(&str, String)> = cast.workers.iter().flat_map(writes_of).collect();
@@ -172,10 +200,10 @@ fn write(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>, word: &str) -> 
     false
 }
 
-/// The worker's name beside each of its writes, `worker.write.n`.
+/// The worker's name beside each of its writes and reads, `worker.write.n`.
 fn writes_of(worker: &WorkerPlan) -> impl Iterator<Item = (&str, String)> {
     let steps = worker.script.iter();
-    let writes = steps.filter(|step| step.action.writes());
+    let writes = steps.filter(|step| step.action.reaches_store());
     let name = worker.name.as_str();
     writes.map(move |step| (name, format!("{name}.{}", step.name)))
 }

@@ -2,12 +2,13 @@
 
 use super::cast::{Cast, Wait, Waiter};
 use super::duration::show;
+use super::jump;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
 use super::wire::{self, Wire};
 use crate::faults::{self, FaultKind, Hits};
-use crate::plan::{FaultPlan, Heal, Service, StorePlan, Target};
+use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, StorePlan, Target};
 use crate::store;
 
 /// Targets that are not a worker's name, and what each means.
@@ -32,6 +33,7 @@ pub(super) fn fault(
         can_hit(reading, kind, target, section);
     }
     let wire = kind.map_or_else(Wire::default, |kind| wire::read(reading, kind, section));
+    let by_ms = kind.and_then(|kind| jump::read(reading, kind, section));
     let when = when(reading, cast, (name, section));
     let heal = match kind {
         Some(kind) if !kind.lasts() => never_healed(reading, kind, section),
@@ -53,6 +55,7 @@ pub(super) fn fault(
             target,
             edge: wire.edge,
             command: wire.command,
+            by_ms,
             when,
             heal,
         });
@@ -63,7 +66,9 @@ pub(super) fn fault(
 fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
     let fits = match target {
         Target::Holder | Target::Worker(_) => kind.hits != Hits::Server,
-        Target::Server(_) => kind.hits == Hits::Server,
+        Target::Server(Service::Lock) => matches!(kind.hits, Hits::Server | Hits::Process),
+        // That server's clock dates the store's log: it would be the lab's clock that jumps.
+        Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
     };
     if fits {
@@ -72,6 +77,10 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
     let (noun, hint) = match kind.hits {
         Hits::Worker => ("a worker", "name a worker, or `holder`"),
         Hits::Edge => ("edges of workers", "name a worker, `holder`, or `everyone`"),
+        Hits::Process => (
+            "a worker or the lock server",
+            "name a worker, `holder`, or `lock-server`",
+        ),
         Hits::Server => ("a server", "say `lock-server` or `store-server`"),
     };
     let message = format!("`{}` is done to {noun}", kind.name);
@@ -103,6 +112,28 @@ pub(super) fn store_has_server(
         let hint = format!("stores with a server: `{}`", names.join("`, `"));
         reading.hinted(&at, message, hint);
     }
+}
+
+/// A disk lags behind only where the server answers before it has flushed.
+pub(super) fn disk_can_lag(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (faults, lock): (&[FaultPlan], Option<&LockPlan>),
+) {
+    let lags = |fault: &&FaultPlan| fault.kind == faults::lag_disk::KIND.name;
+    let (Some(fault), Some(lock)) = (faults.iter().find(lags), lock) else {
+        return;
+    };
+    let of_lock = fault.target == Target::Server(Service::Lock);
+    if of_lock && lock.persist == Persist::Everysec {
+        return;
+    }
+    let sections = root.named(reading, "fault");
+    let section = sections.iter().find(|(name, _)| name.value == fault.name);
+    let at = section.map_or_else(|| root.at.clone(), |(_, section)| section.place("kind"));
+    let message = format!("`{}` makes nothing of a disk that never lags", fault.kind);
+    let hint = "aim it at `lock-server`, with `persist = \"everysec\"` in [lock]";
+    reading.hinted(&at, message, hint);
 }
 
 /// What is over as soon as it is done has nothing that could be undone.

@@ -137,6 +137,16 @@ const STORE: &[Key] = &[
         "each job takes effect once, however often it is delivered",
     ),
     may(
+        "reads",
+        names("rule for reads", registry::reads_names),
+        "which `read` steps are answered: all (open, the default), or those that could write (fenced)",
+    ),
+    may(
+        "outbox",
+        Shape::Flag,
+        "a write that does a job puts it into an outbox in the same step",
+    ),
+    may(
         "resource",
         Shape::Text,
         "the resource that every worker writes",

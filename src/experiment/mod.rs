@@ -24,6 +24,7 @@ mod fault;
 mod files;
 mod grammar;
 mod judged;
+mod jump;
 mod place;
 mod problems;
 mod reading;

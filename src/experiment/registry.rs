@@ -47,6 +47,11 @@ pub(super) fn fencing_names() -> Vec<&'static str> {
     vec!["lock", "own-counter"]
 }
 
+/// What a worker may do when it is asked to end.
+pub(super) fn sigterm_names() -> Vec<&'static str> {
+    vec!["end", "finish", "release_first"]
+}
+
 /// What renewals may run on.
 pub(super) fn renewal_names() -> Vec<&'static str> {
     vec!["own", "script"]
@@ -55,6 +60,11 @@ pub(super) fn renewal_names() -> Vec<&'static str> {
 /// How a store compares fencing tokens.
 pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]
+}
+
+/// Which reads a store answers.
+pub(super) fn reads_names() -> Vec<&'static str> {
+    vec!["open", "fenced"]
 }
 
 /// What a lock server keeps over a restart.

@@ -15,7 +15,7 @@ use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
 use crate::plan::{Class, FORMAT, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, StorePlan};
-use crate::store::Fence;
+use crate::store::{Fence, Reads};
 
 /// What every worker locks and writes, unless the file says otherwise.
 const KEY: &str = "account";
@@ -42,6 +42,7 @@ pub(super) fn main_arm(
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
+    fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);
@@ -169,7 +170,15 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
     let seal = section.flag(reading, "seal").unwrap_or(false);
     let once = section.flag(reading, "once").unwrap_or(false);
     let idempotent = section.flag(reading, "idempotent").unwrap_or(false);
+    let reads = section.one_of(reading, "reads");
+    let outbox = section.flag(reading, "outbox").unwrap_or(false);
     let resource = key_text(reading, &section, "resource");
+    let fenced = reads.as_ref().is_some_and(|word| word.value == "fenced");
+    if once && fenced {
+        let message = "`once` with fenced `reads`: the read uses up the fencing token that the first write would present";
+        let hint = "leave out one of the two";
+        reading.hinted(&section.place("once"), message, hint);
+    }
     if seal && once {
         let message = "`once` with `seal`: the seal uses up the fencing token that the first write would present";
         let hint = "leave out one of the two";
@@ -186,6 +195,8 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
         once,
         resource,
         idempotent,
+        reads: if fenced { Reads::Fenced } else { Reads::Open },
+        outbox,
     })
 }
 

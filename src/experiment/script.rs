@@ -41,6 +41,18 @@ pub(super) const VERBS: &[Verb] = &[
         form: "read",
     },
     Verb {
+        word: "publish",
+        form: "publish J",
+    },
+    Verb {
+        word: "relay",
+        form: "relay",
+    },
+    Verb {
+        word: "refence",
+        form: "refence",
+    },
+    Verb {
         word: "hold",
         form: "hold 2s` or `hold until a.released",
     },
@@ -110,6 +122,9 @@ pub(super) fn step(reading: &mut Reading, typed: &Spot<&str>) -> Option<Written>
         "check" => bare(reading, word, &operand, StepAction::Check),
         "write" => Some(write(reading, &operand)),
         "read" => bare(reading, word, &operand, StepAction::Read),
+        "publish" => publish(reading, &operand),
+        "relay" => bare(reading, word, &operand, StepAction::Relay),
+        "refence" => bare(reading, word, &operand, StepAction::Refence),
         "renew" => bare(reading, word, &operand, StepAction::Renew),
         "release" => bare(reading, word, &operand, StepAction::Release),
         "stop_if_lost" => bare(reading, word, &operand, StepAction::StopIfLost),
@@ -186,6 +201,21 @@ fn write(reading: &mut Reading, operand: &Spot<&str>) -> StepAction {
         reading.hinted(&operand.at, message, form("write"));
     }
     StepAction::WriteAs { job, within_ms }
+}
+
+/// `publish J`: a job by its name.
+fn publish(reading: &mut Reading, operand: &Spot<&str>) -> Option<StepAction> {
+    if operand.value.is_empty() {
+        let message = "`publish` does not say which job";
+        reading.hinted(&operand.at, message, form("publish"));
+        return None;
+    }
+    if !is_name(operand.value) {
+        let message = format!("{} cannot be the name of a job", quote(operand.value));
+        reading.hinted(&operand.at, message, NAME_RULE);
+    }
+    let job = operand.value.to_owned();
+    Some(StepAction::Publish { job })
 }
 
 fn timed(

@@ -207,6 +207,9 @@ fn before_point(worker: &WorkerPlan, point: &str) -> BTreeSet<String> {
             }
             StepAction::Check
             | StepAction::Read
+            | StepAction::Publish { .. }
+            | StepAction::Relay
+            | StepAction::Refence
             | StepAction::Hold { .. }
             | StepAction::HoldUntil { .. }
             | StepAction::Burn { .. }

@@ -7,7 +7,7 @@ use super::refused::quote;
 use super::resolve::key_text;
 use super::script;
 use super::section::Section;
-use crate::plan::{Fencing, Gate, Step, StepAction, WorkerPlan};
+use crate::plan::{Fencing, Gate, OnSigterm, Step, StepAction, WorkerPlan};
 use crate::timeline::names;
 
 /// Most steps that a file may write down for one worker.
@@ -53,6 +53,7 @@ pub(super) fn read(
             .then(|| key_text(reading, section, "key")),
         gate: gate(reading, section),
         fencing: fencing(reading, section),
+        on_sigterm: on_sigterm(reading, section),
         ..WorkerPlan::new(name.value, repeated(&written.actions, rounds))
     };
     cast.groups.extend(model.group.clone());
@@ -164,9 +165,20 @@ fn fencing(reading: &mut Reading, section: &Section<'_>) -> Fencing {
     }
 }
 
-/// `release` and `renew` speak of a lock that some earlier step must have taken.
+fn on_sigterm(reading: &mut Reading, section: &Section<'_>) -> OnSigterm {
+    match section.one_of(reading, "on_sigterm").map(|word| word.value) {
+        Some("finish") => OnSigterm::Finish,
+        Some("release_first") => OnSigterm::ReleaseFirst,
+        _ => OnSigterm::End,
+    }
+}
+
+/// `release`, `renew` and `refence` speak of a lock that some earlier step must have taken.
 fn holds_before(reading: &mut Reading, typed: &Spot<&str>, action: &StepAction, may_hold: bool) {
-    let needs = matches!(action, StepAction::Release | StepAction::Renew);
+    let needs = matches!(
+        action,
+        StepAction::Release | StepAction::Renew | StepAction::Refence
+    );
     if needs && !may_hold {
         let message = format!("`{}` before anything was acquired", action.verb());
         reading.hinted(&typed.at, message, "put `acquire` or `enter` before it");

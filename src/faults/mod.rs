@@ -15,8 +15,10 @@ pub mod flush;
 pub mod forget_scripts;
 pub mod hold_reply;
 pub mod hold_request;
+pub mod jump_clock;
 pub mod kill;
 pub mod kill_server;
+pub mod lag_disk;
 pub mod lose_reply;
 pub mod lose_request;
 pub mod lose_server;
@@ -25,6 +27,7 @@ pub mod refuse_writes;
 pub mod reset;
 pub mod stall;
 pub mod stop_server;
+pub mod terminate;
 
 /// What a fault can be aimed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub enum Hits {
     Worker,
     /// A server.
     Server,
+    /// A worker's process, or that of the lock server.
+    Process,
     /// The way from workers to a service.
     Edge,
 }
@@ -65,6 +70,11 @@ impl FaultKind {
         })
     }
 
+    /// Whether it moves a clock.
+    pub fn moves_clock(&self) -> bool {
+        self.onset.contains(&Action::JumpClock)
+    }
+
     /// Whether it lasts until it is undone.
     pub const fn lasts(&self) -> bool {
         !self.heal.is_empty()
@@ -75,6 +85,8 @@ impl FaultKind {
 pub const ALL: &[&FaultKind] = &[
     &pause::KIND,
     &kill::KIND,
+    &terminate::KIND,
+    &jump_clock::KIND,
     &kill_server::KIND,
     &stop_server::KIND,
     &lose_server::KIND,
@@ -84,6 +96,7 @@ pub const ALL: &[&FaultKind] = &[
     &counter_reset::KIND,
     &forget_scripts::KIND,
     &refuse_writes::KIND,
+    &lag_disk::KIND,
     &cut::KIND,
     &cut_requests::KIND,
     &cut_replies::KIND,

@@ -29,6 +29,8 @@ pub enum Flaw {
     FailsOpen,
     /// A waiter asks again every millisecond.
     HotPoll,
+    /// Deadlines are counted on the wall clock.
+    WallClockDeadline,
 }
 
 /// Every flaw.
@@ -44,6 +46,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
+    Flaw::WallClockDeadline,
 ];
 
 impl Flaw {
@@ -61,6 +64,7 @@ impl Flaw {
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
+            Flaw::WallClockDeadline => "wall_clock_deadline",
         }
     }
 
@@ -99,6 +103,9 @@ impl Flaw {
             }
             Flaw::HotPoll => {
                 "a waiter asks again every millisecond instead of waiting to be woken: many waiters swamp the server"
+            }
+            Flaw::WallClockDeadline => {
+                "the deadline is counted on the wall clock: when that is set back the holder believes beyond its lease, when it is set forwards it gives up too early"
             }
         }
     }
@@ -144,6 +151,7 @@ mod tests {
                 Flaw::IgnoresRenewalFailure,
                 Flaw::FailsOpen,
                 Flaw::HotPoll,
+                Flaw::WallClockDeadline,
             ] {
                 assert!(
                     kind.flaws.contains(&flaw),

@@ -1,9 +1,10 @@
 //! The entrance: one manager speaks to one back end under one key prefix.
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, WallClock};
 use crate::ids::{GrantId, OwnerToken};
 use crate::lock::commands::{Attempted, Release, no_answer};
 use crate::lock::error::{CommandError, EnterError, LockError};
+use crate::lock::flaws::Flaw;
 use crate::lock::handle::LockHandle;
 use crate::lock::holding::Holding;
 use crate::lock::keeper::Keeper;
@@ -75,12 +76,16 @@ pub(super) struct Context {
 impl LockManager {
     /// A manager with random owner tokens, the system's clock and nobody watching.
     pub fn new(service: Arc<dyn LockService>, options: ManagerOptions) -> LockManager {
+        let clock: Arc<dyn Clock> = match service.flaw() {
+            Some(Flaw::WallClockDeadline) => Arc::new(WallClock::default()),
+            _ => Arc::new(SystemClock),
+        };
         LockManager {
             context: Arc::new(Context {
                 service,
                 source: Arc::new(SystemSource),
                 probe: Arc::new(Silent),
-                clock: Arc::new(SystemClock),
+                clock,
                 name: options.name.into(),
                 keeper: Arc::default(),
                 prefix: options.prefix.into(),

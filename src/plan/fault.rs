@@ -18,6 +18,9 @@ pub struct FaultPlan {
     /// For a fault of one request or its reply: which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<ChosenCommand>,
+    /// For a jump of a clock: by how much, milliseconds; below 0 = back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_ms: Option<i64>,
     /// Event at which it begins.
     pub when: String,
     /// What ends it; none = it cannot be undone.

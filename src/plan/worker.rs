@@ -22,6 +22,9 @@ pub struct WorkerPlan {
     /// Where the fencing tokens come from that it presents to the store.
     #[serde(default, skip_serializing_if = "Fencing::is_lock")]
     pub fencing: Fencing,
+    /// What it does when it is asked to end.
+    #[serde(default, skip_serializing_if = "OnSigterm::is_end")]
+    pub on_sigterm: OnSigterm,
     /// What it does, in order.
     pub script: Vec<Step>,
 }
@@ -36,6 +39,7 @@ impl WorkerPlan {
             key: None,
             gate: Gate::None,
             fencing: Fencing::Lock,
+            on_sigterm: OnSigterm::End,
             script,
         }
     }
@@ -86,6 +90,28 @@ impl Fencing {
     }
 }
 
+/// What a worker does when it is asked to end (SIGTERM).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnSigterm {
+    /// It ends at once; its lease is all that frees the lock.
+    #[default]
+    End,
+    /// It begins nothing new: it goes on to its next release, and ends. Without a lock it ends at
+    /// the next step.
+    Finish,
+    /// The same, but it gives the lock back at once, in the middle of its work: known to be wrong.
+    ReleaseFirst,
+}
+
+impl OnSigterm {
+    /// It ends at once.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub fn is_end(&self) -> bool {
+        *self == OnSigterm::End
+    }
+}
+
 /// One step of a worker's script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,8 +148,18 @@ pub enum StepAction {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         within_ms: Option<u64>,
     },
-    /// Read the protected store.
+    /// Read the protected store, under the fencing token that the worker has.
     Read,
+    /// Put a job into the queue, a second place that shares no transaction with the store; then
+    /// take it out of the outbox, if there is one.
+    Publish {
+        /// The job.
+        job: String,
+    },
+    /// Publish whatever is in the outbox, then take it out.
+    Relay,
+    /// Draw a new fencing token from the lock's counter without taking the lock: known to be wrong.
+    Refence,
     /// Work for this long while holding.
     Hold {
         /// Duration of the work, milliseconds.
@@ -163,6 +199,16 @@ impl StepAction {
         matches!(self, StepAction::Write | StepAction::WriteAs { .. })
     }
 
+    /// Whether the step puts something to the protected store that the store logs under its name.
+    pub const fn reaches_store(&self) -> bool {
+        self.writes() || matches!(self, StepAction::Read)
+    }
+
+    /// Whether the step puts something into the queue.
+    pub const fn publishes(&self) -> bool {
+        matches!(self, StepAction::Publish { .. } | StepAction::Relay)
+    }
+
     /// The word that starts the step in a script.
     pub const fn verb(&self) -> &'static str {
         match self {
@@ -171,6 +217,9 @@ impl StepAction {
             StepAction::Check => "check",
             StepAction::Write | StepAction::WriteAs { .. } => "write",
             StepAction::Read => "read",
+            StepAction::Publish { .. } => "publish",
+            StepAction::Relay => "relay",
+            StepAction::Refence => "refence",
             StepAction::Hold { .. } | StepAction::HoldUntil { .. } => "hold",
             StepAction::Burn { .. } => "burn",
             StepAction::Renew => "renew",

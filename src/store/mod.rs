@@ -16,49 +16,34 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 
+pub mod queue;
 pub mod redis;
 pub mod rule;
+mod spec;
 pub mod sqlite;
 
-/// How a store compares fencing tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fence {
-    /// Compare and write in one atomic step: the sound way.
-    Atomic,
-    /// Read, compare in the client, then write: known to be bad.
-    Racy,
-    /// No comparison at all: known to be bad.
-    Off,
+pub use spec::{Fence, Reads, StoreSpec};
+
+/// What is put to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptKind {
+    /// A write of business data.
+    Write,
+    /// A raise of the mark on entry.
+    Seal,
+    /// A read of business data.
+    Read,
 }
 
-/// What a store is opened with. Goes from the lab to the worker; holds no secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StoreSpec {
-    /// Name in [`ALL`].
-    pub kind: String,
-    /// How fencing tokens are compared.
-    pub fence: Fence,
-    /// Accept `fencing > highest` only, never `==`: for one-shot jobs.
-    pub once: bool,
-    /// Each job takes effect once: a later delivery is answered like the first.
-    pub idempotent: bool,
-    /// Where it is: a file path or a URL without credentials.
-    pub location: String,
-    /// `CLOCK_MONOTONIC` of lab time 0, ns: the log's times count from here.
-    pub lab_zero_ns: u64,
-}
-
-/// One write or seal as it is put to the store.
+/// One write, seal or read as it is put to the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attempt {
     /// Resource.
     pub resource: String,
-    /// `<worker>.write.<n>` or `<worker>.seal.<n>`; unique.
+    /// `<worker>.write.<n>`, `<worker>.seal.<n>` or `<worker>.read.<n>`; unique.
     pub write: String,
-    /// The write that the writer had read before.
+    /// The write that the writer had read before; in the log, of a read: the write that was shown.
     pub based_on: Option<String>,
     /// The grant that it claims; none if the writer has none.
     pub grant: Option<GrantId>,
@@ -87,13 +72,41 @@ pub enum StoreAnswer {
     Unknown(String),
 }
 
+/// What the store answered to a read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadAnswer {
+    /// The write whose value stands; none if never written.
+    Shown(Option<String>),
+    /// Refused: the reader's fencing token is too old.
+    Rejected {
+        /// The highest fencing token that the store knows.
+        highest: Option<FencingToken>,
+    },
+    /// Definitely not shown.
+    Failed(String),
+    /// No answer; the store may have taken it for shown.
+    Unknown(String),
+}
+
+impl ReadAnswer {
+    /// What an attempt to read was answered, with the write that was shown.
+    fn of(answer: StoreAnswer, shown: Option<String>) -> ReadAnswer {
+        match answer {
+            StoreAnswer::Accepted | StoreAnswer::DoneBefore => ReadAnswer::Shown(shown),
+            StoreAnswer::Rejected { highest } => ReadAnswer::Rejected { highest },
+            StoreAnswer::Failed(why) => ReadAnswer::Failed(why),
+            StoreAnswer::Unknown(why) => ReadAnswer::Unknown(why),
+        }
+    }
+}
+
 /// One line of the store's own log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
     /// Place in the store's order, from 1, without gaps.
     pub n: u64,
-    /// A seal, not a write.
-    pub seal: bool,
+    /// Write, seal or read.
+    pub kind: AttemptKind,
     /// What was put to the store.
     pub attempt: Attempt,
     /// Accepted or not; what was done before counts as accepted.
@@ -141,7 +154,22 @@ pub trait ProtectedStore: Send {
     /// Raises the mark on entry, so that an older holder is refused before the first write.
     async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer;
 
-    /// What a resource holds now.
+    /// Reads what stands, if [`Reads`] allows it to this fencing token, and logs that it was read.
+    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer;
+
+    /// The jobs in the outbox that are not known to be published, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError>;
+
+    /// Takes jobs out of the outbox: they are published.
+    ///
+    /// # Errors
+    /// When the store did not say that it did; it may have.
+    async fn published(&mut self, resource: &str, jobs: &[String]) -> Result<(), StoreError>;
+
+    /// What a resource holds now, for whoever only looks on: no fence, no line in the log.
     ///
     /// # Errors
     /// When the store cannot be read.

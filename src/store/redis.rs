@@ -10,8 +10,8 @@
 //! cannot be told in lab time, and reading it is an error rather than a guess.
 
 use super::{
-    Armed, Attempt, Fence, Logged, ProtectedStore, Standing, StoreAnswer, StoreError, StoreKind,
-    StoreServer, StoreSpec,
+    Armed, Attempt, AttemptKind, Fence, Logged, ProtectedStore, ReadAnswer, Reads, Standing,
+    StoreAnswer, StoreError, StoreKind, StoreServer, StoreSpec,
 };
 use crate::clock;
 use crate::redis_link::{Link, NoAnswer};
@@ -120,28 +120,37 @@ impl Redis {
         T::from_redis_value(value).map_err(|error| self.error(error.to_string()))
     }
 
-    /// One attempt under this store's fence.
-    async fn put(&self, attempt: &Attempt, kind: words::Kind, armed: Armed<'_>) -> StoreAnswer {
-        let decision = match self.spec.fence {
-            Fence::Atomic => words::Decision::Inside,
-            Fence::Off => words::Decision::Before { admitted: true },
-            Fence::Racy => match self.ask(&words::read_mark(&attempt.resource)).await {
+    /// One attempt under this store's fence, with the write that a read was shown.
+    async fn put(
+        &self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+        armed: Armed<'_>,
+    ) -> (StoreAnswer, Option<String>) {
+        let decision = match (kind, self.spec.reads, self.spec.fence) {
+            (AttemptKind::Read, Reads::Open, _) => words::Decision::Before { admitted: true },
+            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => {
+                words::Decision::Inside
+            }
+            (_, _, Fence::Off) => words::Decision::Before { admitted: true },
+            (_, _, Fence::Racy) => match self.ask(&words::read_mark(&attempt.resource)).await {
                 Ok(mark) => words::Decision::Before {
                     admitted: words::mark(mark).admits(attempt, self.spec.once),
                 },
-                Err(error) => return StoreAnswer::Failed(error.to_string()),
+                Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
             },
         };
-        let (once, idempotent) = (self.spec.once, self.spec.idempotent);
-        let command = match words::attempt(attempt, kind, (decision, once, idempotent)) {
+        let command = match words::attempt(attempt, (kind, decision), &self.spec) {
             Ok(command) => command,
-            Err(error) => return StoreAnswer::Failed(error.to_string()),
+            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
         };
         armed();
         match self.call(&command).await {
             Ok(value) => words::answer(value),
-            Err(NoAnswer::NotSent(why) | NoAnswer::Refused(_, why)) => StoreAnswer::Failed(why),
-            Err(NoAnswer::Unknown(why)) => StoreAnswer::Unknown(why),
+            Err(NoAnswer::NotSent(why) | NoAnswer::Refused(_, why)) => {
+                (StoreAnswer::Failed(why), None)
+            }
+            Err(NoAnswer::Unknown(why)) => (StoreAnswer::Unknown(why), None),
         }
     }
 }
@@ -149,11 +158,27 @@ impl Redis {
 #[async_trait::async_trait]
 impl ProtectedStore for Redis {
     async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, words::Kind::Write, armed).await
+        self.put(attempt, AttemptKind::Write, armed).await.0
     }
 
     async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, words::Kind::Seal, &|| ()).await
+        self.put(attempt, AttemptKind::Seal, &|| ()).await.0
+    }
+
+    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
+        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed).await;
+        ReadAnswer::of(answer, shown)
+    }
+
+    async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError> {
+        self.ask(&words::read_outbox(resource)).await
+    }
+
+    async fn published(&mut self, resource: &str, jobs: &[String]) -> Result<(), StoreError> {
+        for job in jobs {
+            let _: u64 = self.ask(&words::take_out(resource, job)).await?;
+        }
+        Ok(())
     }
 
     async fn read(&mut self, resource: &str) -> Result<Standing, StoreError> {

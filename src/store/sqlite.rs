@@ -10,13 +10,14 @@
 //! the last commits, and no drill here cuts the power.
 
 use super::{
-    Armed, Attempt, Fence, Logged, Opening, ProtectedStore, Standing, StoreAnswer, StoreError,
-    StoreKind, StoreSpec,
+    Armed, Attempt, AttemptKind, Fence, Logged, Opening, ProtectedStore, ReadAnswer, Reads,
+    Standing, StoreAnswer, StoreError, StoreKind, StoreSpec,
 };
 use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::time::Duration;
 
+mod outbox;
 mod tables;
 
 /// The registry entry.
@@ -51,13 +52,6 @@ fn opened(store: Result<Sqlite, StoreError>) -> Opening {
     Box::pin(std::future::ready(
         store.map(|store| Box::new(store) as Box<dyn ProtectedStore>),
     ))
-}
-
-/// What is put to the store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Write,
-    Seal,
 }
 
 /// Why an attempt has no answer from the store.
@@ -110,25 +104,31 @@ impl Sqlite {
         })
     }
 
-    /// One attempt under this store's fence.
-    fn put(&mut self, attempt: &Attempt, kind: Kind, armed: Armed<'_>) -> StoreAnswer {
-        let decided = match self.spec.fence {
-            Fence::Atomic => Ok(Decision::Inside),
-            Fence::Off => Ok(Decision::Before { admitted: true }),
-            Fence::Racy => tables::mark(&self.connection, &attempt.resource).map(|mark| {
+    /// One attempt under this store's fence, with the write that a read was shown.
+    fn put(
+        &mut self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+        armed: Armed<'_>,
+    ) -> (StoreAnswer, Option<String>) {
+        let decided = match (kind, self.spec.reads, self.spec.fence) {
+            (AttemptKind::Read, Reads::Open, _) => Ok(Decision::Before { admitted: true }),
+            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => Ok(Decision::Inside),
+            (_, _, Fence::Off) => Ok(Decision::Before { admitted: true }),
+            (_, _, Fence::Racy) => tables::mark(&self.connection, &attempt.resource).map(|mark| {
                 let admitted = mark.admits(attempt, self.spec.once);
                 Decision::Before { admitted }
             }),
         };
         let decision = match decided {
             Ok(decision) => decision,
-            Err(error) => return StoreAnswer::Failed(error.to_string()),
+            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
         };
         armed();
         match self.apply(attempt, kind, decision) {
-            Ok(answer) => answer,
-            Err(Trouble::Before(error)) => StoreAnswer::Failed(error.to_string()),
-            Err(Trouble::AtCommit(error)) => StoreAnswer::Unknown(error.to_string()),
+            Ok(answered) => answered,
+            Err(Trouble::Before(error)) => (StoreAnswer::Failed(error.to_string()), None),
+            Err(Trouble::AtCommit(error)) => (StoreAnswer::Unknown(error.to_string()), None),
         }
     }
 
@@ -136,26 +136,34 @@ impl Sqlite {
     fn apply(
         &mut self,
         attempt: &Attempt,
-        kind: Kind,
+        kind: AttemptKind,
         decision: Decision,
-    ) -> Result<StoreAnswer, Trouble> {
+    ) -> Result<(StoreAnswer, Option<String>), Trouble> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mark = tables::mark(&transaction, &attempt.resource)?;
         // Whatever its token: it changes nothing, and its writer is to know that the work is done.
         let done_before = self.spec.idempotent
-            && kind == Kind::Write
+            && kind == AttemptKind::Write
             && tables::times_done(&transaction, attempt)? > 0;
         let accepted = match decision {
             _ if done_before => true,
             Decision::Inside => mark.admits(attempt, self.spec.once),
             Decision::Before { admitted } => admitted,
         };
+        let shown = match kind {
+            AttemptKind::Read if accepted => tables::standing_write(&transaction, attempt)?,
+            AttemptKind::Read | AttemptKind::Write | AttemptKind::Seal => None,
+        };
+        let mut logged = attempt.clone();
+        if kind == AttemptKind::Read {
+            logged.based_on.clone_from(&shown);
+        }
         let line = Logged {
             n: 0, // the store gives it
-            seal: kind == Kind::Seal,
-            attempt: attempt.clone(),
+            kind,
+            attempt: logged,
             accepted,
             done_before,
             highest: mark.highest,
@@ -163,29 +171,46 @@ impl Sqlite {
         };
         tables::append(&transaction, &line)?;
         let highest = mark.highest;
-        if accepted && !done_before {
-            tables::do_job(&transaction, attempt)?;
-            let write = (kind == Kind::Write).then_some(attempt.write.as_str());
+        // An open read changes nothing; a fenced one raises the mark like a write.
+        let marks = kind != AttemptKind::Read || self.spec.reads == Reads::Fenced;
+        if accepted && !done_before && marks {
+            tables::do_job(&transaction, attempt, self.spec.outbox)?;
+            let write = (kind == AttemptKind::Write).then_some(attempt.write.as_str());
             let raised = mark.raised_by(attempt);
             tables::stand(&transaction, &attempt.resource, &raised, write)?;
         }
         transaction.commit().map_err(Trouble::AtCommit)?;
-        Ok(match accepted {
+        let answer = match accepted {
             true if done_before => StoreAnswer::DoneBefore,
             true => StoreAnswer::Accepted,
             false => StoreAnswer::Rejected { highest },
-        })
+        };
+        Ok((answer, shown))
     }
 }
 
 #[async_trait::async_trait]
 impl ProtectedStore for Sqlite {
     async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, Kind::Write, armed)
+        self.put(attempt, AttemptKind::Write, armed).0
     }
 
     async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, Kind::Seal, &|| ())
+        self.put(attempt, AttemptKind::Seal, &|| ()).0
+    }
+
+    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
+        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed);
+        ReadAnswer::of(answer, shown)
+    }
+
+    async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError> {
+        outbox::jobs(&self.connection, resource).map_err(|error| failed(&self.spec, &error))
+    }
+
+    async fn published(&mut self, resource: &str, jobs: &[String]) -> Result<(), StoreError> {
+        let done = outbox::take_out(&mut self.connection, resource, jobs);
+        done.map_err(|error| failed(&self.spec, &error))
     }
 
     async fn read(&mut self, resource: &str) -> Result<Standing, StoreError> {

@@ -44,7 +44,7 @@ pub enum By {
     Worker(String),
     /// The observer of a lock server, by the server's name.
     Server(String),
-    /// The protected store's own log.
+    /// The protected store's own log, or that of the queue beside it.
     Store,
 }
 
@@ -180,6 +180,17 @@ pub enum Event {
         /// What was answered.
         answer: Answer,
     },
+    /// A worker was asked for its wall clock, and read it between two readings of the lab's.
+    WallClock {
+        /// Lab time before the reading, ns.
+        before: u64,
+        /// Lab time after it, ns.
+        after: u64,
+        /// The worker's wall clock, microseconds since the Unix epoch.
+        wall_us: u64,
+    },
+    /// A worker was asked to end (SIGTERM).
+    AskedToEnd,
     /// The handle told its owner that the lock is lost.
     Lost {
         /// The grant.
@@ -317,11 +328,11 @@ pub enum Event {
         n: u64,
         /// Resource.
         resource: String,
-        /// Write or seal.
+        /// Write, seal or read.
         kind: AttemptKind,
-        /// The write's id, `<worker>.write.<n>`; for a seal `<worker>.seal.<n>`.
+        /// The write's id, `<worker>.write.<n>`; else `<worker>.seal.<n>`, `<worker>.read.<n>`.
         write: String,
-        /// The write that the writer had read before, if any.
+        /// The write that the writer had read before, if any; of a read, the write it was shown.
         based_on: Option<String>,
         /// The grant it claims; none if the writer had none.
         grant: Option<GrantId>,
@@ -340,6 +351,25 @@ pub enum Event {
         /// Lab time at which the store applied it, ns, by the clock of the process that ran the
         /// statement.
         applied: u64,
+    },
+    /// One publication in the queue's own log, in the queue's own order.
+    Published {
+        /// Place in the queue's order, from 1, without gaps.
+        n: u64,
+        /// The job.
+        message: String,
+        /// The step that published it, `<worker>.publish.<n>` or `<worker>.relay.<n>`.
+        publish: String,
+        /// The queue had it already: nothing changed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        known_before: bool,
+        /// Lab time at which the queue took it, ns, by the clock of the process that published.
+        applied: u64,
+    },
+    /// The queue's log has been read to its end.
+    FinalQueue {
+        /// How many publications it has.
+        published: u64,
     },
     /// What the store holds at the end.
     FinalValue {

@@ -74,6 +74,18 @@ pub const CATALOGUE: &[EventName] = &[
         meaning: "a point: the last moment before the Nth write of W changes the store",
     },
     EventName {
+        pattern: "W.read.N.armed",
+        meaning: "a point: the last moment before the Nth read step of W leaves for the store",
+    },
+    EventName {
+        pattern: "W.publish.N.armed",
+        meaning: "a point: the last moment before the Nth publish step of W changes the queue",
+    },
+    EventName {
+        pattern: "W.relay.N.armed",
+        meaning: "a point: the Nth relay step of W has published, and nothing is taken out of the outbox yet",
+    },
+    EventName {
         pattern: "W.STEP.N.after",
         meaning: "a point: W has ended its Nth step of this kind",
     },
@@ -189,6 +201,8 @@ impl Namer {
             | Event::EdgeOpened { .. }
             | Event::Probe { .. }
             | Event::ChildSignal { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd
             | Event::Point { .. }
             | Event::Resumed { .. }
             | Event::Go { .. }
@@ -202,6 +216,8 @@ impl Namer {
             | Event::ServerRole { .. }
             | Event::ClockSample { .. }
             | Event::StoreAttempt { .. }
+            | Event::Published { .. }
+            | Event::FinalQueue { .. }
             | Event::FinalValue { .. }
             | Event::FinalKey { .. }
             | Event::Stall { .. }
@@ -223,6 +239,10 @@ impl Namer {
             | Call::Check { .. }
             | Call::Seal { .. }
             | Call::Read
+            | Call::ReadUnder { .. }
+            | Call::Publish { .. }
+            | Call::Relay
+            | Call::Refence
             | Call::Hold => return,
         };
         self.open.insert((worker.clone(), op), asked);
@@ -330,8 +350,11 @@ pub fn yields(worker: &str, step: &Step, grants: usize) -> Vec<String> {
             format!("{worker}.{}.rejected", step.name),
         ]),
         StepAction::Release => names.push(format!("{worker}.released")),
+        StepAction::Read | StepAction::Publish { .. } | StepAction::Relay => {
+            names.push(format!("{worker}.{}.armed", step.name));
+        }
         StepAction::Check
-        | StepAction::Read
+        | StepAction::Refence
         | StepAction::Hold { .. }
         | StepAction::HoldUntil { .. }
         | StepAction::Burn { .. }

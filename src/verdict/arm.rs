@@ -168,7 +168,11 @@ impl Case<'_> {
             return (Verdict::Pass, why);
         }
         let telling = match protection {
-            Protection::KeptByFencing => self.of("no_stale_write"),
+            Protection::KeptByFencing => {
+                let refusing = ["no_stale_write", "no_stale_read"].into_iter();
+                let mut refusing = refusing.filter_map(|check| self.of(check));
+                refusing.find(|finding| !finding.events.is_empty())
+            }
             Protection::Kept | Protection::Lost | Protection::NotTested => None,
         };
         let why = match telling {

@@ -13,6 +13,7 @@ use crate::ids::FencingToken;
 use crate::lock::backends::{self, ConnectSpec};
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
+use crate::lock::service::{LockName, LockService};
 use crate::lock::{
     Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, ManagerOptions, Release,
     Renewal,
@@ -23,12 +24,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+/// How long the lock service may take to draw a fencing token.
+const DRAW: Duration = Duration::from_secs(2);
+
 /// How long the end of a script waits for releases that are on their way.
 const LAST_RELEASE: Duration = Duration::from_secs(2);
 
 /// The lock as one worker uses it.
 pub(super) struct Lock<'a> {
     manager: LockManager,
+    /// For what no lock should be asked: a fencing token by itself.
+    service: Arc<dyn LockService>,
+    prefix: &'a str,
     options: LockOptions,
     key: &'a str,
     fencing: Fencing,
@@ -39,6 +46,8 @@ pub(super) struct Lock<'a> {
     new: bool,
     /// Grants so far.
     grants: u64,
+    /// The fencing token that was drawn without the lock since the latest grant.
+    drawn: Option<FencingToken>,
 }
 
 impl<'a> Lock<'a> {
@@ -65,11 +74,13 @@ impl<'a> Lock<'a> {
             .map_err(|error| format!("cannot connect to the lock service: {error}"))?;
         let source = Source::new(&spec.worker);
         let names = ManagerOptions::new(&spec.worker, &spec.lock.prefix);
-        let manager = LockManager::new(service, names)
+        let manager = LockManager::new(Arc::clone(&service), names)
             .with_source(Arc::new(source))
             .with_probe(Arc::clone(record) as _);
         Ok(Lock {
             manager,
+            service,
+            prefix: &spec.lock.prefix,
             options,
             key: worker.key.as_ref().unwrap_or(&plan.key),
             fencing: worker.fencing,
@@ -77,6 +88,7 @@ impl<'a> Lock<'a> {
             handle: None,
             new: false,
             grants: 0,
+            drawn: None,
         })
     }
 
@@ -96,12 +108,11 @@ impl<'a> Lock<'a> {
         self.record.answer(op, outcome, answer);
     }
 
-    /// Waits for the lock.
-    pub(super) async fn enter(&mut self, wait: Duration) {
+    /// Waits for the lock, unless it is cancelled.
+    pub(super) async fn enter(&mut self, wait: Duration, cancel: &CancellationToken) {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let op = self.record.invoke(Call::Enter { wait_ms });
-        let never = CancellationToken::new();
-        let entered = self.manager.enter(self.key, &self.options, wait, &never);
+        let entered = self.manager.enter(self.key, &self.options, wait, cancel);
         let (outcome, answer) = match entered.await {
             Ok(handle) => self.granted(handle),
             Err(EnterError::TimedOut) => (Outcome::Fail, Answer::TimedOut),
@@ -174,10 +185,36 @@ impl<'a> Lock<'a> {
         }
     }
 
+    /// Draws a new fencing token without the lock; what the worker does from now on presents it.
+    pub(super) async fn refence(&mut self) {
+        let op = self.record.invoke(Call::Refence);
+        let name = LockName {
+            prefix: self.prefix.to_owned(),
+            key: self.key.to_owned(),
+        };
+        let until = tokio::time::Instant::now() + DRAW;
+        let (outcome, answer) = match self.service.draw(&name, until).await {
+            Ok(fencing) => {
+                self.drawn = Some(fencing);
+                (Outcome::Ok, Answer::Drawn { fencing })
+            }
+            Err(error) => {
+                let message = error.to_string();
+                (Outcome::Fail, Answer::Error { message })
+            }
+        };
+        self.record.answer(op, outcome, answer);
+    }
+
     /// What a write presents.
     pub(super) fn claim(&self) -> Claim {
         let handle = self.handle.as_ref();
         handle.map_or_else(Claim::default, |handle| self.claim_of(handle))
+    }
+
+    /// How often it was granted so far.
+    pub(super) const fn grants(&self) -> u64 {
+        self.grants
     }
 
     /// The grant that the latest step brought, told once.
@@ -222,6 +259,7 @@ impl<'a> Lock<'a> {
         self.handle = Some(handle);
         self.new = true;
         self.grants += 1;
+        self.drawn = None;
         (Outcome::Ok, answer)
     }
 
@@ -229,7 +267,7 @@ impl<'a> Lock<'a> {
         Claim {
             grant: Some(handle.grant().clone()),
             fencing: match self.fencing {
-                Fencing::Lock => handle.fencing_token(),
+                Fencing::Lock => self.drawn.or_else(|| handle.fencing_token()),
                 Fencing::OwnCounter => Some(FencingToken(self.grants)),
             },
         }

@@ -7,7 +7,8 @@
 //!
 //! It ends with 0 after its script, 2 if its specification is wrong, 3 when the lab is gone, 4 if
 //! lock service or store cannot be reached at the start (then its only line is a note), 70 if it
-//! fails by its own defect. SIGTERM ends it at once, like SIGKILL: it promises nothing.
+//! fails by its own defect. Asked to end by SIGTERM, it says so and does what its plan says: it ends
+//! at once with 143, like one that is killed, or finishes its work first.
 //!
 //! The script runs on a thread of its own, so that standing at a point never keeps the runtime
 //! from renewing the lease: a worker that is parked, but not stopped, stays a rightful holder.
@@ -15,6 +16,7 @@
 
 use crate::exit::Exit;
 use crate::plan::{Plan, RunsOn, WorkerPlan};
+use crate::store::queue::QueueSpec;
 use crate::store::{self, StoreSpec};
 use crate::timeline::event::Event;
 use serde::{Deserialize, Serialize};
@@ -23,8 +25,10 @@ use tokio::runtime::{Builder, Runtime};
 
 mod lab;
 mod locking;
+mod publishing;
 mod record;
 mod script;
+mod signals;
 mod source;
 mod stage;
 mod writing;
@@ -43,6 +47,9 @@ pub struct WorkerSpec {
     pub lock: LockSpec,
     /// How this worker reaches the store.
     pub store: StoreSpec,
+    /// How this worker reaches the queue; none if nothing is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
     /// Points at which it waits for a byte, `<worker>.<step>.<n>.<before|armed|after>` or
     /// `<worker>.start`; at all others it only says that it was there.
     pub park_at: Vec<String>,
@@ -81,8 +88,12 @@ pub fn run(spec: &WorkerSpec) -> Exit {
         }
     };
     let record = Arc::new(record::Record::new(spec.lab_zero_ns));
+    let asked = Arc::new(signals::Asked::default());
+    let listening =
+        signals::hold().and_then(|()| signals::listen(&record, plan.on_sigterm, &asked));
     lab::watch();
-    match perform(spec, plan, &record) {
+    let worked = listening.and_then(|()| perform((spec, plan), &record, &asked));
+    match worked {
         Ok(exit) => exit,
         Err(message) => {
             tracing::error!(%message, "cannot work");
@@ -111,9 +122,9 @@ fn checked(spec: &WorkerSpec) -> Result<&WorkerPlan, String> {
 
 /// Connects to lock and store, then runs the script on a thread of its own.
 fn perform(
-    spec: &WorkerSpec,
-    plan: &WorkerPlan,
+    (spec, plan): (&WorkerSpec, &WorkerPlan),
     record: &Arc<record::Record>,
+    asked: &Arc<signals::Asked>,
 ) -> Result<Exit, String> {
     let stage = Arc::new(stage::Stage::new(&spec.park_at, record));
     let own = match spec.plan.lock.renewal {
@@ -131,8 +142,12 @@ fn perform(
         stage,
         lock,
         store: writing::Store::new(store, &spec.plan.store, plan, record),
+        queue: publishing::Publisher::open(spec, record)?,
         record,
         runtime: driver,
+        asked: Arc::clone(asked),
+        at_work: false,
+        gave_back: false,
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("script".to_owned());

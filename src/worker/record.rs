@@ -49,6 +49,11 @@ impl Record {
         self.put(&self.said(), event);
     }
 
+    /// Lab time now, ns.
+    pub(super) fn now(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.zero_ns)
+    }
+
     /// Operations that are told from here on belong to this step; none = to no step.
     pub(super) fn step(&self, name: Option<&str>) {
         self.said().step = name.map(str::to_owned);
@@ -92,7 +97,7 @@ impl Record {
     /// The time is taken and the line written under the lock: lines of one worker are in the
     /// order of their times.
     fn put(&self, _said: &Said, event: Event) {
-        let at = monotonic_ns().saturating_sub(self.zero_ns);
+        let at = self.now();
         lab::tell(&WorkerLine { at, event });
     }
 
@@ -228,6 +233,7 @@ fn shortened(answer: Answer) -> Answer {
         | Answer::Accepted
         | Answer::Rejected { .. }
         | Answer::Value { .. }
+        | Answer::Drawn { .. }
         | Answer::Done
         | Answer::TimedOut => answer,
     }

@@ -2,10 +2,12 @@
 //! fails ends nothing; a script does what it says.
 
 use super::locking::Lock;
+use super::publishing::Publisher;
 use super::record::Record;
+use super::signals::Asked;
 use super::stage::Stage;
 use super::writing::{Claim, Delivery, Store};
-use crate::plan::{Step, StepAction, WorkerPlan};
+use crate::plan::{OnSigterm, Step, StepAction, WorkerPlan};
 use crate::timeline::event::{Answer, Call, Outcome};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,8 +19,14 @@ pub(super) struct Script<'a> {
     pub(super) stage: Arc<Stage>,
     pub(super) lock: Lock<'a>,
     pub(super) store: Store<'a>,
+    pub(super) queue: Option<Publisher<'a>>,
     pub(super) record: &'a Record,
     pub(super) runtime: Driver,
+    pub(super) asked: Arc<Asked>,
+    /// It was granted the lock, and no step has given it back: this is work to be finished.
+    pub(super) at_work: bool,
+    /// It was asked to end and gave the lock back in the middle of its work.
+    pub(super) gave_back: bool,
 }
 
 /// What lock, store and renewals run on while a step waits for them.
@@ -55,6 +63,9 @@ impl Script<'_> {
             None => self.stage.pass(start),
         }
         for step in &self.plan.script {
+            if self.ends_before(step) {
+                break;
+            }
             let point = |phase: &str| format!("{}.{}.{phase}", self.plan.name, step.name);
             match waits_for_event(&step.action) {
                 true => self.stage.wait(point("before")),
@@ -62,7 +73,9 @@ impl Script<'_> {
             }
             let after = point("after");
             self.record.step(Some(&step.name));
+            let granted = self.lock.grants();
             let next = self.perform(step);
+            self.at_work |= self.lock.grants() > granted;
             self.record.step(None);
             self.stage.pass(after);
             if next == Next::End {
@@ -86,7 +99,8 @@ impl Script<'_> {
                 self.stage.arm(None);
             }
             StepAction::Enter { wait_ms } => runtime.block_on(async {
-                self.lock.enter(Duration::from_millis(*wait_ms)).await;
+                let wait = Duration::from_millis(*wait_ms);
+                self.lock.enter(wait, &self.asked.cancel).await;
                 self.seal_if_new().await;
             }),
             StepAction::Check => {
@@ -102,12 +116,22 @@ impl Script<'_> {
             }
             StepAction::Read => {
                 let claim = self.lock.claim();
-                runtime.block_on(self.store.read(&claim));
+                runtime.block_on(self.store.look(&step.name, claim, &self.stage));
             }
-            StepAction::Hold { for_ms } => self.hold(Duration::from_millis(*for_ms)),
+            StepAction::Publish { job } => {
+                runtime.block_on(self.publish(&step.name, Some(job)));
+            }
+            StepAction::Relay => runtime.block_on(self.publish(&step.name, None)),
+            StepAction::Refence => runtime.block_on(self.lock.refence()),
+            StepAction::Hold { for_ms } => self.hold(&step.name, Duration::from_millis(*for_ms)),
             StepAction::Burn { for_ms } => self.burn(Duration::from_millis(*for_ms)),
             StepAction::Renew => runtime.block_on(self.lock.renew()),
-            StepAction::Release => runtime.block_on(self.lock.release()),
+            StepAction::Release => {
+                if !self.gave_back {
+                    runtime.block_on(self.lock.release());
+                }
+                self.at_work = false;
+            }
             // The wait was at the point before.
             StepAction::HoldUntil { .. } | StepAction::Await { .. } => {}
             StepAction::StopIfLost if self.lock.is_lost() => return Next::End,
@@ -135,6 +159,16 @@ impl Script<'_> {
         }
     }
 
+    /// Publishes one job, or whatever is in the outbox, and takes it out of there.
+    async fn publish(&mut self, step: &str, job: Option<&String>) {
+        if let Some(queue) = &mut self.queue {
+            match job {
+                Some(job) => queue.publish(step, job, &mut self.store, &self.stage).await,
+                None => queue.relay(step, &mut self.store, &self.stage).await,
+            }
+        }
+    }
+
     /// Computes, and lets nothing else of this thread run.
     fn burn(&self, work: Duration) {
         let op = self.record.invoke(Call::Hold);
@@ -145,10 +179,37 @@ impl Script<'_> {
         self.record.answer(op, Outcome::Ok, Answer::Done);
     }
 
-    fn hold(&self, work: Duration) {
+    /// Work goes on to its end, also if the worker is asked to end meanwhile.
+    fn hold(&mut self, step: &str, work: Duration) {
         let op = self.record.invoke(Call::Hold);
-        std::thread::sleep(work);
+        if let Some(left) = self.asked.work(work) {
+            self.give_back_first(Some(step));
+            std::thread::sleep(left);
+        }
         self.record.answer(op, Outcome::Ok, Answer::Done);
+    }
+
+    /// Whether it was asked to end, and what comes next would begin something new.
+    fn ends_before(&mut self, step: &Step) -> bool {
+        if !self.asked.to_end() {
+            return false;
+        }
+        self.give_back_first(None);
+        !self.at_work || step.action.takes_lock()
+    }
+
+    /// The lock is given back although the work is not done, if that is what the plan says.
+    fn give_back_first(&mut self, step: Option<&str>) {
+        let first = self.plan.on_sigterm == OnSigterm::ReleaseFirst;
+        if !first || !self.at_work || self.gave_back {
+            return;
+        }
+        self.gave_back = true;
+        // It belongs to no step of the script.
+        self.record.step(None);
+        let runtime = self.runtime.clone();
+        runtime.block_on(self.lock.release());
+        self.record.step(step);
     }
 }
 

@@ -7,7 +7,7 @@ use super::record::Record;
 use super::stage::Stage;
 use crate::ids::{FencingToken, GrantId};
 use crate::plan::{StorePlan, WorkerPlan};
-use crate::store::{Attempt, ProtectedStore, StoreAnswer};
+use crate::store::{Attempt, ProtectedStore, ReadAnswer, StoreAnswer};
 use crate::timeline::event::{Answer, Call, Outcome};
 use std::future::pending;
 use std::time::Duration;
@@ -140,8 +140,52 @@ impl<'a> Store<'a> {
         self.answer(op, answer);
     }
 
-    /// Reads which write stands; the next write is based on it.
-    pub(super) async fn read(&mut self, claim: &Claim) {
+    /// A `read` step, `<worker>.<step>`, under what the worker has; stands at its `armed` point
+    /// at the last moment. The next write is based on what it is shown.
+    pub(super) async fn look(&mut self, step: &str, claim: Claim, stage: &Stage) {
+        let attempt = self.attempt(step, None, claim);
+        let op = self.record.invoke(Call::ReadUnder {
+            read: attempt.write.clone(),
+            grant: attempt.grant.clone(),
+            fencing: attempt.fencing,
+        });
+        let point = format!("{}.armed", attempt.write);
+        let armed = || stage.pass(point.clone());
+        let (outcome, answer) = match self.store.show(&attempt, &armed).await {
+            ReadAnswer::Shown(write) => {
+                self.basis = Some(Basis {
+                    grant: attempt.grant,
+                    write: write.clone(),
+                });
+                (Outcome::Ok, Answer::Value { write })
+            }
+            ReadAnswer::Rejected { highest } => (Outcome::Fail, Answer::Rejected { highest }),
+            ReadAnswer::Failed(message) => (Outcome::Fail, Answer::Error { message }),
+            ReadAnswer::Unknown(message) => (Outcome::Info, Answer::Error { message }),
+        };
+        tracing::info!(read = attempt.write, ?answer, "read");
+        self.record.answer(op, outcome, answer);
+    }
+
+    /// The jobs in the outbox, oldest first; none if it cannot be read.
+    pub(super) async fn outbox(&mut self) -> Vec<String> {
+        let found = self.store.outbox(&self.plan.resource).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the outbox cannot be read");
+            Vec::new()
+        })
+    }
+
+    /// Takes jobs out of the outbox. If that fails they stay there, to be published once more.
+    pub(super) async fn published(&mut self, jobs: &[String]) {
+        if let Err(error) = self.store.published(&self.plan.resource, jobs).await {
+            tracing::warn!(%error, "the outbox keeps what was published");
+        }
+    }
+
+    /// Reads which write stands; the next write is based on it. A part of that write, judged with
+    /// it, and so neither fenced nor logged.
+    async fn read(&mut self, claim: &Claim) {
         let op = self.record.invoke(Call::Read);
         match self.store.read(&self.plan.resource).await {
             Ok(standing) => {

@@ -341,6 +341,7 @@ pub fn evident(world: &World) -> bool {
                 of(worker).any(|grant| grant.released.is_none() && inside(grant.lease_end))
             }
             Evidence::ReachedAfter { .. }
+            | Evidence::BeganWithin { .. }
             | Evidence::GrantedTimes { .. }
             | Evidence::Waited { .. } => false,
         });

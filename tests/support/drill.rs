@@ -50,6 +50,8 @@ impl Drill {
             fence: self.fence,
             once: false,
             idempotent: self.plan.store.idempotent,
+            reads: self.plan.store.reads,
+            outbox: self.plan.store.outbox,
             location: self.store_server.clone().unwrap_or_else(file),
             lab_zero_ns: 0,
         }
@@ -68,6 +70,7 @@ impl Drill {
             lab_zero_ns: 0,
             lock: self.lock.clone(),
             store,
+            queue: None,
             park_at: park_at.iter().map(|point| (*point).to_owned()).collect(),
         };
         let text = serde_json::to_string_pretty(&spec).unwrap();
@@ -142,6 +145,8 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             resource: "account".to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),

@@ -76,6 +76,8 @@ pub fn plan(workers: &[&str]) -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             resource: "r".to_owned(),
         },
         network: lockdrill::plan::NetworkPlan::default(),
@@ -445,6 +447,7 @@ impl Record {
             target: Target::Worker(worker.to_owned()),
             edge: None,
             command: None,
+            by_ms: None,
             when: format!("{worker}.acquired"),
             heal: Some(Heal::For(to - from)),
         });

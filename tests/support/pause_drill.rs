@@ -19,6 +19,7 @@ pub fn pause_drill(accepted: bool) -> Record {
         target: Target::Holder,
         edge: None,
         command: None,
+        by_ms: None,
         when: POINT.to_owned(),
         heal: Some(Heal::After("b.write.accepted".to_owned())),
     });

@@ -41,6 +41,8 @@ impl StorePlace {
             fence,
             once: false,
             idempotent: false,
+            reads: lockdrill::store::Reads::Open,
+            outbox: false,
             location: self.location.clone(),
             lab_zero_ns: 0,
         }

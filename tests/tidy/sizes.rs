@@ -30,7 +30,7 @@ pub struct LongFile {
 pub const LONG_FILES: &[LongFile] = &[
     LongFile {
         path: "src/timeline/event.rs",
-        lines_max: 385,
+        lines_max: 400,
         why: "the whole schema of a timeline, a doc line a field, read from top to bottom",
     },
     LongFile {

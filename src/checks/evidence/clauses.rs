@@ -5,7 +5,7 @@ use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::Evidence;
 use crate::timeline::event::Call;
-use crate::timeline::history::{Grant, History, KeyEnd, Span, StoreAttempt};
+use crate::timeline::history::{Grant, History, KeyEnd, Span, StoreAttempt, ms};
 
 /// Requires one precondition.
 pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
@@ -39,6 +39,11 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
             enough(proof, (*times, found), seqs, &what);
         }
         Evidence::ReachedAfter { late, early } => reached_after(history, late, early, proof),
+        Evidence::BeganWithin {
+            fault,
+            of,
+            within_ms,
+        } => began_within(history, (fault, of), *within_ms, proof),
     }
 }
 
@@ -163,5 +168,28 @@ fn reached_after(history: &History, late: &str, early: &str, proof: &mut Proof) 
         }
         (None, _) => proof.lacks(format!("{late} never reached the store")),
         (_, None) => proof.lacks(format!("{early} never reached the store")),
+    }
+}
+
+/// One fault was in effect soon after another had begun.
+fn began_within(history: &History, (late, early): (&str, &str), within_ms: u64, proof: &mut Proof) {
+    let onset = |name: &str| history.fault(name)?.onsets.first();
+    let (Some(second), Some(first)) = (onset(late), onset(early)) else {
+        proof.lacks(format!("{late} and {early} did not both begin"));
+        return;
+    };
+    let after = second.effective.checked_sub(first.began);
+    match after.filter(|_| second.began >= first.effective) {
+        Some(after) if after <= ms(within_ms) => {
+            proof.events.extend([first.seq, second.seq]);
+            let told = format!("{late} began within {} of {early}", secs(after));
+            proof.shown.push(told);
+        }
+        Some(after) => proof.lacks(format!(
+            "{late} began {} after {early}, not within {}",
+            secs(after),
+            secs(ms(within_ms))
+        )),
+        None => proof.lacks(format!("{late} began before {early} was in effect")),
     }
 }

@@ -12,7 +12,9 @@ use crate::plan::{FaultPlan, Target};
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
 mod asked;
+mod asked_to_end;
 mod clauses;
+mod clock;
 mod cut_off;
 mod edges;
 mod killed;
@@ -145,8 +147,10 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
             Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
-            // Shown by the heal's own looks.
-            Action::ContinueGroup => {}
+            Action::Terminate => asked_to_end::prove(history, plan, window, proof),
+            Action::JumpClock => clock::jumped(history, plan, window, proof),
+            // Shown by the heal's own looks and readings.
+            Action::ContinueGroup | Action::JumpBack => {}
         }
     }
     if proof.missing.len() == before {

@@ -103,7 +103,10 @@ fn subject(history: &History, operation: &Operation) -> String {
         Call::Check { .. } => "check",
         Call::Write { .. } => "write",
         Call::Seal { .. } => "seal",
-        Call::Read => "read",
+        Call::Read | Call::ReadUnder { .. } => "read",
+        Call::Publish { .. } => "publication",
+        Call::Relay => "relay",
+        Call::Refence => "fencing token",
         Call::Hold => "hold",
     };
     format!("{name}'s {what} of {}", secs(operation.invoked))

@@ -38,6 +38,11 @@ pub(super) const WORKER: &[Key] = &[
         names("source of fencing tokens", registry::fencing_names),
         "where the tokens come from that it presents: the lock, or a counter of its own",
     ),
+    may(
+        "on_sigterm",
+        names("answer to SIGTERM", registry::sigterm_names),
+        "when it is asked to end: end at once (the default), finish the work and release, or release first",
+    ),
 ];
 
 pub(super) const FAULT: &[Key] = &[
@@ -65,6 +70,11 @@ pub(super) const FAULT: &[Key] = &[
         "nth",
         Shape::Text,
         "which such request from the onset on, `1st`, `2nd`, …; absent = the first",
+    ),
+    may(
+        "by",
+        Shape::Text,
+        "for a jump of a clock: by how much, with its sign, as `+31s` or `-1h`",
     ),
     need("when", Shape::Table(WHEN), "when it begins"),
     may(

@@ -39,6 +39,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::IgnoresRenewalFailure,
         Flaw::FailsOpen,
         Flaw::HotPoll,
+        Flaw::WallClockDeadline,
     ],
     on_the_wire: |_, _| Vec::new(),
     connect,

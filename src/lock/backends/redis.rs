@@ -6,6 +6,7 @@
 //!
 //! Waiting costs a connection each: the server blocks it (`BLPOP`) and wakes the longest waiter.
 
+use crate::ids::FencingToken;
 use crate::lock::backends::redis_ear::Ear;
 use crate::lock::backends::redis_scripts::{
     Keys, Scripts, Text, fencing_token, milliseconds, needs_two, nonsense,
@@ -53,6 +54,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::EvalshaOnly,
         Flaw::FailsOpen,
         Flaw::HotPoll,
+        Flaw::WallClockDeadline,
     ],
     on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
     connect,
@@ -205,6 +207,13 @@ impl LockService for Redis {
             Value::Int(left) => Ok(milliseconds(left)),
             _ => Err(nonsense()),
         }
+    }
+
+    async fn draw(&self, name: &LockName, until: Instant) -> Result<FencingToken, CommandError> {
+        let mut incr = redis::cmd("INCR");
+        incr.arg(Keys::of(name).fence());
+        let drawn = self.link.call(&incr, until).await?;
+        fencing_token(&drawn)?.ok_or_else(nonsense)
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {

@@ -152,7 +152,8 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         | Flaw::IgnoresRenewalFailure
         | Flaw::EvalshaOnly
         | Flaw::FailsOpen
-        | Flaw::HotPoll => None,
+        | Flaw::HotPoll
+        | Flaw::WallClockDeadline => None,
     }
 }
 

@@ -44,7 +44,8 @@ impl Redis {
             | Flaw::IgnoresRenewalFailure
             | Flaw::EvalshaOnly
             | Flaw::FailsOpen
-            | Flaw::HotPoll => Ok(fencing),
+            | Flaw::HotPoll
+            | Flaw::WallClockDeadline => Ok(fencing),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One line of a timeline in words, for the table of raw events. Exhaustive: a new event cannot
 //! be added without saying how it reads.
 
-use super::words::{at, span};
+use super::words::span;
 use crate::ids::FencingToken;
 use crate::timeline::event::{Answer, By, Event, Line, Outcome};
 use crate::timeline::history::{History, Operation};
@@ -10,10 +10,12 @@ use std::collections::HashMap;
 mod lab;
 mod operations;
 mod services;
+mod worker;
 
 use lab::{fault, lab};
 use operations::{answer_text, asked, noun};
 use services::{effect, observer, store};
+use worker::worker;
 
 /// A line in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,27 +64,12 @@ impl<'h> Teller<'h> {
             Event::Return {
                 outcome, answer, ..
             } => ("answer", self.answered(line.seq, *outcome, answer)),
-            Event::Lost {
-                reason, deadline, ..
-            } => (
-                "lost",
-                format!(
-                    "is told that the lock is lost: {reason} (own deadline {})",
-                    at(*deadline)
-                ),
-            ),
-            Event::Point { point, waits } => (
-                "point",
-                format!(
-                    "stands at {point}{}",
-                    if *waits { " and waits for the lab" } else { "" }
-                ),
-            ),
-            Event::Resumed { point } => ("point", format!("goes on from {point}")),
-            Event::Go { worker, point } => (
-                "point",
-                format!("lets {worker} go on from {point}, as soon as it can run"),
-            ),
+            Event::Lost { .. }
+            | Event::Point { .. }
+            | Event::Resumed { .. }
+            | Event::Go { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd => worker(&line.event),
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
@@ -91,7 +78,10 @@ impl<'h> Teller<'h> {
             | Event::Frame { .. }
             | Event::Look { .. } => ("fault", fault(&line.event)),
             Event::Effect { key, change, .. } => ("server", effect(key, change)),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => ("store", store(&line.event)),
+            Event::StoreAttempt { .. }
+            | Event::Published { .. }
+            | Event::FinalQueue { .. }
+            | Event::FinalValue { .. } => ("store", store(&line.event)),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::ServerRole { .. }

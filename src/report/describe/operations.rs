@@ -19,6 +19,10 @@ pub(super) fn noun(operation: &Operation) -> String {
             | Call::Check { .. }
             | Call::Write { .. }
             | Call::Read
+            | Call::ReadUnder { .. }
+            | Call::Publish { .. }
+            | Call::Relay
+            | Call::Refence
             | Call::Hold => "request".to_owned(),
         })
 }
@@ -50,7 +54,13 @@ pub(super) fn asked(step: Option<&str>, call: &Call) -> String {
             )
         ),
         Call::Seal { fencing, .. } => format!("tells the store its {}", token(*fencing)),
-        Call::Read => "reads the store".to_owned(),
+        Call::Read => "reads what its write will build on".to_owned(),
+        Call::ReadUnder { fencing, .. } => format!("reads the store with {}", token(*fencing)),
+        Call::Publish { message, .. } => format!("publishes {message} to the queue"),
+        Call::Relay => "publishes what is in the outbox".to_owned(),
+        Call::Refence => {
+            "draws a fencing token from the lock's counter, without the lock".to_owned()
+        }
         Call::Hold => "works".to_owned(),
     };
     step.map_or(what.clone(), |step| format!("{step}: {what}"))
@@ -80,6 +90,7 @@ pub(super) fn answer_text(answer: &Answer) -> String {
             || "nothing was written yet".to_owned(),
             |write| format!("the store holds {write}"),
         ),
+        Answer::Drawn { fencing } => format!("drew fencing token {fencing}, without the lock"),
         Answer::Done => "done".to_owned(),
         Answer::TimedOut => "the wait ended without the lock".to_owned(),
         Answer::Error { message } => format!("error: {message}"),

@@ -54,14 +54,16 @@ pub(super) fn store(event: &Event) -> String {
             ..
         } => format!(
             "{} {} {write} on {resource} with {} ({n}. attempt; {})",
-            match (accepted, done_before) {
-                (_, true) => "had done the job of",
-                (true, false) => "accepts",
-                (false, false) => "rejects",
+            match (accepted, done_before, kind) {
+                (_, true, _) => "had done the job of",
+                (true, false, AttemptKind::Read) => "answers",
+                (true, false, _) => "accepts",
+                (false, false, _) => "rejects",
             },
             match kind {
                 AttemptKind::Write => "write",
                 AttemptKind::Seal => "seal",
+                AttemptKind::Read => "read",
             },
             token(*fencing),
             highest.map_or_else(
@@ -69,6 +71,19 @@ pub(super) fn store(event: &Event) -> String {
                 |highest| format!("highest known before: {highest}")
             ),
         ),
+        Event::Published {
+            n,
+            message,
+            publish,
+            known_before,
+            ..
+        } => format!(
+            "the queue {} {message} from {publish} ({n}. publication)",
+            if *known_before { "had" } else { "takes" }
+        ),
+        Event::FinalQueue { published } => {
+            format!("the queue's log ends after {published} publications")
+        }
         Event::FinalValue {
             resource,
             write,

@@ -22,6 +22,8 @@ pub enum Fate {
 pub enum Harm {
     /// Its fencing token is older than one that the store knew.
     Stale,
+    /// Under a fencing token that the lock never gave to its grant.
+    Borrowed,
     /// Legal by the order of the fencing tokens, but its writer's entitlement had ended.
     Late,
 }
@@ -51,6 +53,8 @@ pub struct WriteMark {
     pub overwrites: Option<String>,
     /// What became of it.
     pub fate: Fate,
+    /// Its fencing token is not the one that its grant came with.
+    pub borrowed: bool,
     /// Index of the tenure of its grant, if there is one.
     pub tenure: Option<usize>,
     /// How long after the end of its own entitlement it reached the store, ns; none if it was not
@@ -78,9 +82,9 @@ impl WriteMark {
         !self.seal && self.grant.is_none() && self.fencing.is_none()
     }
 
-    /// Late, or older than what the store knew.
+    /// Late, under a borrowed token, or older than what the store knew.
     pub fn is_stale(&self) -> bool {
-        self.late.is_some() || self.is_older()
+        self.late.is_some() || self.borrowed || self.is_older()
     }
 
     /// What is wrong with it although the store accepted it; none of a seal, which changes no data.
@@ -89,6 +93,8 @@ impl WriteMark {
             None
         } else if self.is_older() {
             Some(Harm::Stale)
+        } else if self.borrowed {
+            Some(Harm::Borrowed)
         } else {
             self.late.map(|_| Harm::Late)
         }
@@ -111,7 +117,8 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         }
     }
     let mut known = Known::default();
-    for attempt in &history.store {
+    let writes = history.store.iter();
+    for attempt in writes.filter(|attempt| attempt.kind != AttemptKind::Read) {
         let asked = attempt
             .operation
             .and_then(|operation| by_operation.get(&operation).copied());
@@ -127,6 +134,8 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
             .as_ref()
             .and_then(|grant| by_grant.get(grant).copied());
         mark.late = late(mark, tenures, history.epsilon_ns);
+        let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
+        mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
     marks
 }
@@ -206,6 +215,7 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         based_on: None,
         overwrites: None,
         fate,
+        borrowed: false,
         tenure: None,
         late: None,
         events: operation.seqs(),
@@ -227,6 +237,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         based_on: None,
         overwrites: None,
         fate: Fate::Unknown,
+        borrowed: false,
         tenure: None,
         late: None,
         events: Vec::new(),

@@ -53,6 +53,10 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
                 None => sentence.text(format!("heard of the newer fencing token {highest}")),
             }
         }
+        Harm::Borrowed => Sentence::of(format!(
+            "its fencing token was borrowed: the lock never gave {own} to {}; the store sees a number and not the grant behind it, so it could not know",
+            write.worker
+        )),
         Harm::Late => Sentence::of(format!(
             "it was late but not stale: the store had not heard of a fencing token above {own} yet, so it could not know"
         )),

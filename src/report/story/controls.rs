@@ -78,6 +78,7 @@ fn outage(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
 fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
     let kind = match write.harm() {
         Some(Harm::Stale) => "stale",
+        Some(Harm::Borrowed) => "borrowed",
         Some(Harm::Late) | None => "late",
     };
     let sentence = Sentence::of(format!(

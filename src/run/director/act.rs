@@ -3,7 +3,7 @@
 
 use super::players::{Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, edges, servers, until};
+use super::{DirectorError, asking, clocks, edges, servers, until};
 use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
@@ -78,22 +78,37 @@ pub async fn all(
                 }
                 done.effective = scene.now();
             }
-            Action::Injure(_) => match edges::injure(scene, plan, struck).await? {
-                Ok((began, effective)) => (done.began, done.effective) = (began, effective),
-                Err(why) => return Ok(Err(why)),
-            },
+            Action::Injure(_) | Action::JumpClock | Action::Terminate => {
+                match watched(scene, *action, (plan, struck)).await? {
+                    Ok((began, effective)) => (done.began, done.effective) = (began, effective),
+                    Err(why) => return Ok(Err(why)),
+                }
+            }
             Action::AwaitCutOff => {
                 if let Err(why) = cut_off(scene, struck).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
             }
-            Action::ContinueGroup | Action::StartServer | Action::Mend => {
+            Action::ContinueGroup | Action::StartServer | Action::JumpBack | Action::Mend => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
         }
     }
     Ok(Ok(done))
+}
+
+/// What is seen by those whom it concerns: when it began, and when it was seen in full.
+async fn watched(
+    scene: &mut Scene,
+    action: Action,
+    (plan, struck): (&FaultPlan, &Struck),
+) -> Result<Result<(u64, u64), String>, DirectorError> {
+    match action {
+        Action::JumpClock => clocks::jump(scene, (plan, struck)).await,
+        Action::Terminate => asking::to_end(scene, struck).await,
+        _injury => edges::injure(scene, plan, struck).await,
+    }
 }
 
 /// Does every action of a heal; none if there was nothing left to heal.
@@ -138,7 +153,16 @@ pub async fn undo(
                 };
                 (undone.began, undone.removed) = edges::mend(scene, fault, hit).await?;
             }
-            Action::StopGroup | Action::KillGroup | Action::Injure(_) | Action::AwaitCutOff => {
+            Action::JumpBack => match clocks::back(scene, struck).await? {
+                Some((began, removed)) => (undone.began, undone.removed) = (began, removed),
+                None => return Ok(None),
+            },
+            Action::StopGroup
+            | Action::KillGroup
+            | Action::JumpClock
+            | Action::Terminate
+            | Action::Injure(_)
+            | Action::AwaitCutOff => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));
             }
         }

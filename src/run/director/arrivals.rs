@@ -22,6 +22,9 @@ pub const END_MARK: &str = "end";
 pub fn take(scene: &mut Scene, incoming: Incoming) -> Result<(), DirectorError> {
     match incoming {
         Incoming::Worker(name, line) => {
+            if let Some(worker) = scene.workers.get_mut(&name) {
+                worker.answered.note(&line.event);
+            }
             if let Event::Point { point, waits: true } = &line.event {
                 let wait = waits::wait_at(&scene.plan, &name, point, scene.now());
                 if *point == waits::start_of(&name) {

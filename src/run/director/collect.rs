@@ -8,7 +8,8 @@ use crate::env::error::EnvError;
 use crate::env::redis::observe::Control;
 use crate::plan::Plan;
 use crate::run::run_dir;
-use crate::store::{Logged, StoreError};
+use crate::store::queue::{Published, Queue};
+use crate::store::{self, Logged, StoreError};
 use crate::timeline::event::{AttemptKind, By, Event};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -33,6 +34,7 @@ pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
         }
     }
     let store = store_log(scene).await?;
+    queue_log(scene)?;
     let folder = scene.folder(scene.spec.arm_dir.join(run_dir::FINAL))?;
     for (name, text) in [("lock.json", lock), ("store.json", store)] {
         std::fs::write(folder.join(name), text).map_err(DirectorError::Record)?;
@@ -105,10 +107,45 @@ async fn store_log(scene: &mut Scene) -> Result<String, DirectorError> {
     Ok(json)
 }
 
+/// The queue's own log, in its own order, if there is a queue.
+fn queue_log(scene: &mut Scene) -> Result<(), DirectorError> {
+    let Some(spec) = workers::queue_spec(scene) else {
+        return Ok(());
+    };
+    let lines = Queue::open(&spec).and_then(|queue| queue.log());
+    let lines = lines.map_err(|error| {
+        let hint = "see the logs in the run directory";
+        DirectorError::Env(EnvError::new(error.to_string(), hint))
+    })?;
+    let published = lines.len() as u64;
+    for line in lines {
+        scene.record(scene.now(), By::Store, publication(line))?;
+    }
+    let end = Event::FinalQueue { published };
+    scene.record(scene.now(), By::Store, end)
+}
+
+fn publication(line: Published) -> Event {
+    let Published {
+        n,
+        message,
+        publish,
+        known_before,
+        applied_ns,
+    } = line;
+    Event::Published {
+        n,
+        message,
+        publish,
+        known_before,
+        applied: applied_ns,
+    }
+}
+
 fn attempt(logged: Logged) -> Event {
     let Logged {
         n,
-        seal,
+        kind,
         attempt,
         accepted,
         done_before,
@@ -118,10 +155,10 @@ fn attempt(logged: Logged) -> Event {
     Event::StoreAttempt {
         n,
         resource: attempt.resource,
-        kind: if seal {
-            AttemptKind::Seal
-        } else {
-            AttemptKind::Write
+        kind: match kind {
+            store::AttemptKind::Write => AttemptKind::Write,
+            store::AttemptKind::Seal => AttemptKind::Seal,
+            store::AttemptKind::Read => AttemptKind::Read,
         },
         write: attempt.write,
         based_on: attempt.based_on,

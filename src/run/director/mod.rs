@@ -3,6 +3,8 @@
 
 mod act;
 mod arrivals;
+mod asking;
+mod clocks;
 mod collect;
 mod dispatch;
 mod edges;

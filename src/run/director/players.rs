@@ -1,5 +1,6 @@
 //! Who plays in an arm: the workers and the faults, and where each stands.
 
+use super::asking::Answered;
 use super::waits::Wait;
 use crate::env::edge::EdgeId;
 use crate::env::redis::appended::Marks;
@@ -19,6 +20,8 @@ pub struct Worker {
     pub go: File,
     /// What it waits for, if it waits.
     pub wait: Option<Wait>,
+    /// What it has answered when it was asked.
+    pub answered: Answered,
     /// Its event pipe has ended.
     pub closed: bool,
     /// The kernel has said that it is gone.

@@ -47,6 +47,7 @@ pub fn sentence(line: &Line) -> Option<String> {
         Event::Lost { grant, reason, .. } => {
             Some(format!("{who} was told that {grant} is lost: {reason}"))
         }
+        Event::AskedToEnd => Some(format!("{who} is asked to end")),
         Event::Effect { key, change, .. } => granted(who, key, change),
         Event::Return { answer, .. } => answered(who, answer),
         Event::Invoke { call, .. } => leaving(call),

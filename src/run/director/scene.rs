@@ -1,6 +1,7 @@
 //! Everything one arm has: the record, the servers, the workers, the faults, and what has been
 //! seen so far.
 
+use super::clocks::Clock;
 use super::edges::{EdgeServing, Edges};
 use super::incoming::{self, Incoming};
 use super::players::{Fault, FaultState, Server, Worker};
@@ -50,6 +51,8 @@ pub struct Scene {
     /// The next place in each server's order.
     positions: BTreeMap<String, u64>,
     pub workers: BTreeMap<String, Worker>,
+    /// Wall clocks that a fault moves, by the name of their process.
+    pub clocks: BTreeMap<String, Clock>,
     pub faults: Vec<Fault>,
     pub truth: Truth,
     pub seen: HashSet<String>,
@@ -107,6 +110,7 @@ impl Scene {
             edge_server: None,
             positions: BTreeMap::new(),
             workers: BTreeMap::new(),
+            clocks: BTreeMap::new(),
             truth: Truth::default(),
             seen: HashSet::new(),
             ready: HashSet::new(),

@@ -4,7 +4,7 @@
 use super::incoming::Incoming;
 use super::players::{Followed, Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, members, ports, until};
+use super::{DirectorError, arrivals, clocks, members, ports, until};
 use crate::env::deployment;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
@@ -185,7 +185,7 @@ async fn start_redis(
         program: scene.spec.redis.clone(),
         arg0: Some(RedisBinary::ARG0.to_owned()),
         args,
-        env: Vec::new(),
+        env: clocks::variables(scene, role)?,
         cwd: folder,
         log: log_of(&logs, role),
     };

@@ -76,6 +76,18 @@ pub async fn roles(
     }
 }
 
+/// Waits for something that a worker may say, but at most so long.
+pub async fn said(
+    scene: &mut Scene,
+    limit: Duration,
+    done: impl Fn(&Scene) -> bool,
+) -> Result<(), DirectorError> {
+    match until(scene, limit, "an answer of a worker", done).await {
+        Err(DirectorError::Env(_)) => Ok(()),
+        other => other,
+    }
+}
+
 /// Waits until the kernel has said that a process is gone.
 pub async fn ended(scene: &mut Scene, pid: i32, limit: Duration) -> Result<(), DirectorError> {
     until(scene, limit, "the end of a killed process", |scene| {

@@ -61,6 +61,9 @@ fn awaited_event(worker: &WorkerPlan, point: &str) -> Option<String> {
         | StepAction::Write
         | StepAction::WriteAs { .. }
         | StepAction::Read
+        | StepAction::Publish { .. }
+        | StepAction::Relay
+        | StepAction::Refence
         | StepAction::Hold { .. }
         | StepAction::Burn { .. }
         | StepAction::Renew

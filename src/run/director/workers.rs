@@ -1,15 +1,17 @@
 //! The store, then the workers, each with pipes of its own; a worker that must wait for its turn
 //! stands at its start.
 
+use super::asking::Answered;
 use super::incoming;
 use super::players::Worker;
 use super::scene::{PREFIX, Scene};
-use super::{DirectorError, edges, waits};
+use super::{DirectorError, clocks, edges, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
 use crate::plan::{Service, WorkerPlan};
 use crate::run::run_dir;
-use crate::store::StoreSpec;
+use crate::store::queue::{Queue, QueueSpec};
+use crate::store::{StoreError, StoreSpec};
 use crate::timeline::event::Event;
 use crate::worker::{LockSpec, WorkerSpec};
 use nix::fcntl::OFlag;
@@ -20,10 +22,14 @@ use std::path::PathBuf;
 /// Creates the store, then starts every worker; each waits at its own start until its turn.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     let store = store_spec(scene, None)?;
-    let created = (scene.store_kind()?.create)(&store).await;
-    created.map_err(|error| {
+    let broken = |error: StoreError| {
         DirectorError::Env(EnvError::new(error.to_string(), "run `lockdrill doctor`"))
-    })?;
+    };
+    let created = (scene.store_kind()?.create)(&store).await;
+    created.map_err(broken)?;
+    if let Some(queue) = queue_spec(scene) {
+        Queue::create(&queue).map_err(broken)?;
+    }
     for worker in scene.plan.workers.clone() {
         let store = store_spec(scene, Some(&worker.name))?;
         start_worker(scene, &worker, &store).await?;
@@ -52,7 +58,19 @@ pub fn store_spec(scene: &Scene, worker: Option<&str>) -> Result<StoreSpec, Dire
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
         idempotent: scene.plan.store.idempotent,
+        reads: scene.plan.store.reads,
+        outbox: scene.plan.store.outbox,
         location,
+        lab_zero_ns: scene.zero_ns,
+    })
+}
+
+/// How this arm's queue is opened; none if nothing is published.
+pub fn queue_spec(scene: &Scene) -> Option<QueueSpec> {
+    let file = scene.spec.work_dir.join("queue.sqlite");
+    scene.plan.has_queue().then(|| QueueSpec {
+        location: file.display().to_string(),
+        idempotent: scene.plan.store.idempotent,
         lab_zero_ns: scene.zero_ns,
     })
 }
@@ -78,7 +96,7 @@ async fn start_worker(
         program: scene.spec.program.clone(),
         arg0: None,
         args: vec!["worker".into(), "--spec".into(), spec.display().to_string()],
-        env: Vec::new(),
+        env: clocks::variables(scene, &worker.name)?,
         cwd: scene.spec.work_dir.clone(),
         log: logs.join(format!("worker.{}.log", worker.name)),
     };
@@ -93,6 +111,7 @@ async fn start_worker(
             pid: spawned.pid,
             go: File::from(go_write),
             wait: None,
+            answered: Answered::default(),
             closed: false,
             exited: false,
         },
@@ -124,6 +143,7 @@ fn write_spec(
             prefix: PREFIX.to_owned(),
         },
         store: store.clone(),
+        queue: queue_spec(scene),
         park_at: waits::parks(&scene.plan).into_iter().collect(),
     };
     let path = scene

@@ -5,7 +5,7 @@
 //! only the store's own commands reach it.
 
 use super::super::rule::Mark;
-use super::super::{Attempt, Logged, Standing, StoreAnswer};
+use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec};
 use crate::ids::{FencingToken, GrantId};
 use redis::{Cmd, FromRedisValue, Value};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const SCHEME: &str = "redis://";
 
 /// Version of the keys and of the log's lines.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 
 const ATTEMPT: &str = include_str!("attempt.lua");
 const BIRTH: &str = "store:birth";
@@ -26,6 +26,10 @@ fn resource_key(resource: &str) -> String {
 
 fn jobs_key(resource: &str) -> String {
     format!("store:jobs:{resource}")
+}
+
+fn outbox_key(resource: &str) -> String {
+    format!("store:outbox:{resource}")
 }
 
 /// What a store is created with.
@@ -44,13 +48,6 @@ pub(super) enum Decision {
     Inside,
     /// Somebody else, beforehand.
     Before { admitted: bool },
-}
-
-/// What is put to the store.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
-    Write,
-    Seal,
 }
 
 /// Nil if there was a store already.
@@ -74,8 +71,8 @@ pub(super) fn birth(text: &str) -> Option<Birth> {
 /// The one script, sent as text each time: nothing here is fast enough to need its hash.
 pub(super) fn attempt(
     attempt: &Attempt,
-    kind: Kind,
-    (decision, once, idempotent): (Decision, bool, bool),
+    (kind, decision): (AttemptKind, Decision),
+    spec: &StoreSpec,
 ) -> serde_json::Result<Cmd> {
     let decision = match decision {
         Decision::Inside => "inside",
@@ -83,8 +80,9 @@ pub(super) fn attempt(
         Decision::Before { admitted: false } => "no",
     };
     let kind = match kind {
-        Kind::Write => "write",
-        Kind::Seal => "seal",
+        AttemptKind::Write => "write",
+        AttemptKind::Seal => "seal",
+        AttemptKind::Read => "read",
     };
     let fencing = attempt.fencing.map(|token| token.0.to_string());
     let grant = attempt.grant.as_ref().map(|grant| grant.0.as_str());
@@ -92,29 +90,36 @@ pub(super) fn attempt(
         resource_key(&attempt.resource),
         LOG.to_owned(),
         jobs_key(&attempt.resource),
+        outbox_key(&attempt.resource),
     ];
     let mut command = command("EVAL", &[ATTEMPT]);
     command.arg(keys.len()).arg(&keys);
-    command.arg(decision).arg(u8::from(once)).arg(kind);
+    command.arg(decision).arg(u8::from(spec.once)).arg(kind);
     command.arg(fencing.unwrap_or_default());
     command.arg(grant.unwrap_or_default()).arg(&attempt.write);
     command.arg(serde_json::to_string(attempt)?);
     command.arg(attempt.job.as_deref().unwrap_or_default());
-    command.arg(u8::from(idempotent));
+    command.arg(u8::from(spec.idempotent));
+    command.arg(u8::from(spec.outbox));
     Ok(command)
 }
 
-/// The script's answer. A reply that it never gives is no answer: something ran, but what?
-pub(super) fn answer(value: Value) -> StoreAnswer {
-    match <(u8, String)>::from_redis_value(value) {
-        Ok((1, _)) => StoreAnswer::Accepted,
-        Ok((2, _)) => StoreAnswer::DoneBefore,
-        Ok((0, highest)) if highest.is_empty() => StoreAnswer::Rejected { highest: None },
-        Ok((0, highest)) => token(&highest).map_or_else(nonsense, |token| StoreAnswer::Rejected {
+/// The script's answer, with the write that a read was shown. A reply that it never gives is no
+/// answer: something ran, but what?
+pub(super) fn answer(value: Value) -> (StoreAnswer, Option<String>) {
+    let Ok((code, highest, shown)) = <(u8, String, String)>::from_redis_value(value) else {
+        return (nonsense(), None);
+    };
+    let answer = match (code, highest.as_str()) {
+        (1, _) => StoreAnswer::Accepted,
+        (2, _) => StoreAnswer::DoneBefore,
+        (0, "") => StoreAnswer::Rejected { highest: None },
+        (0, highest) => token(highest).map_or_else(nonsense, |token| StoreAnswer::Rejected {
             highest: Some(token),
         }),
-        Ok(_) | Err(_) => nonsense(),
-    }
+        _ => nonsense(),
+    };
+    (answer, Some(shown).filter(|shown| !shown.is_empty()))
 }
 
 fn nonsense() -> StoreAnswer {
@@ -154,17 +159,32 @@ pub(super) fn read_jobs(resource: &str) -> Cmd {
     command("HGETALL", &[&jobs_key(resource)])
 }
 
+/// The jobs that are not known to be published.
+pub(super) fn read_outbox(resource: &str) -> Cmd {
+    command("LRANGE", &[&outbox_key(resource), "0", "-1"])
+}
+
+/// Takes a job out of the outbox.
+pub(super) fn take_out(resource: &str, job: &str) -> Cmd {
+    command("LREM", &[&outbox_key(resource), "0", job])
+}
+
 pub(super) fn read_log() -> Cmd {
     command("LRANGE", &[LOG, "0", "-1"])
 }
 
 /// One line of the log, as the script wrote it; `zero_ns` is the wall clock at lab time 0.
 pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
-    let mut words = line.splitn(6, ' ');
+    let mut words = line.splitn(7, ' ');
     let answer = words.next()?;
     let done_before = answer == "2";
     let accepted = done_before || flag(answer, "0", "1")?;
-    let seal = flag(words.next()?, "write", "seal")?;
+    let kind = match words.next()? {
+        "write" => AttemptKind::Write,
+        "seal" => AttemptKind::Seal,
+        "read" => AttemptKind::Read,
+        _ => return None,
+    };
     let highest = match words.next()? {
         "-" => None,
         text => Some(token(text)?),
@@ -174,10 +194,15 @@ pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
     let wall_ns = seconds
         .checked_mul(1_000_000_000)?
         .checked_add(micros.checked_mul(1_000)?)?;
+    let shown = words.next()?;
+    let mut attempt: Attempt = serde_json::from_str(words.next()?).ok()?;
+    if kind == AttemptKind::Read {
+        attempt.based_on = (shown != "-").then(|| shown.to_owned());
+    }
     Some(Logged {
         n,
-        seal,
-        attempt: serde_json::from_str(words.next()?).ok()?,
+        kind,
+        attempt,
         accepted,
         done_before,
         highest,
@@ -206,10 +231,13 @@ mod tests {
     #[test]
     fn a_line_of_the_log_is_read_whole_or_not_at_all() {
         let attempt = r#"{"resource":"two words","write":"a.write.1","based_on":null,"grant":"a.1","fencing":7}"#;
-        let line = format!("1 write - 1700000000 25 {attempt}");
+        let line = format!("1 write - 1700000000 25 - {attempt}");
         let read = logged(3, &line, 1_700_000_000_000_000_000).unwrap();
         assert_eq!((read.n, read.applied_ns, read.highest), (3, 25_000, None));
         assert_eq!(read.attempt.resource, "two words");
+        let shown = line.replace("write - 1700000000 25 -", "read - 1700000000 25 b.write.2");
+        let shown = logged(3, &shown, 0).unwrap().attempt.based_on;
+        assert_eq!(shown.as_deref(), Some("b.write.2"));
         for damaged in [
             line.replace("1 write", "3 write"),
             line.replace("write -", "wrote -"),
@@ -224,16 +252,18 @@ mod tests {
     #[test]
     fn an_answer_that_the_script_never_gives_is_unknown() {
         let reply = |code, highest: &str| {
-            answer(Value::Array(vec![
+            let fields = vec![
                 Value::Int(code),
                 Value::BulkString(highest.into()),
-            ]))
+                Value::BulkString("".into()),
+            ];
+            answer(Value::Array(fields)).0
         };
         assert_eq!(reply(1, ""), StoreAnswer::Accepted);
         let highest = Some(FencingToken(7));
         assert_eq!(reply(0, "7"), StoreAnswer::Rejected { highest });
         assert!(matches!(reply(3, "7"), StoreAnswer::Unknown(_)));
         assert!(matches!(reply(0, "x"), StoreAnswer::Unknown(_)));
-        assert!(matches!(answer(Value::Nil), StoreAnswer::Unknown(_)));
+        assert!(matches!(answer(Value::Nil).0, StoreAnswer::Unknown(_)));
     }
 }

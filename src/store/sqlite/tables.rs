@@ -4,13 +4,13 @@
 //! its number back, so the numbers have no gaps and are the order of commits.
 
 use super::super::rule::Mark;
-use super::super::{Attempt, Logged, Standing};
+use super::super::{Attempt, AttemptKind, Logged, Standing};
 use crate::ids::{FencingToken, GrantId};
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 use std::collections::BTreeMap;
 
 /// Version of the tables, kept in `user_version`.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 const TABLES: &str = "
     CREATE TABLE resource (
@@ -27,7 +27,7 @@ const TABLES: &str = "
     ) STRICT;
     CREATE TABLE attempt (
         n        INTEGER PRIMARY KEY,
-        seal     INTEGER NOT NULL,
+        kind     TEXT NOT NULL,   -- write, seal or read
         resource TEXT NOT NULL,
         write    TEXT NOT NULL,
         based_on TEXT,
@@ -49,6 +49,7 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = connection.transaction()?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(super::outbox::TABLE)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
@@ -103,13 +104,13 @@ pub(super) fn append(connection: &Connection, line: &Logged) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO attempt
-                 (seal, resource, write, based_on, holder, fencing, job, accepted, done_before,
+                 (kind, resource, write, based_on, holder, fencing, job, accepted, done_before,
                  highest, applied)
-             VALUES (:seal, :resource, :write, :based_on, :holder, :fencing, :job, :accepted,
+             VALUES (:kind, :resource, :write, :based_on, :holder, :fencing, :job, :accepted,
                  :done_before, :highest, :applied)",
         )?
         .execute(named_params! {
-            ":seal": line.seal,
+            ":kind": word(line.kind),
             ":resource": attempt.resource,
             ":write": attempt.write,
             ":based_on": attempt.based_on,
@@ -164,8 +165,8 @@ pub(super) fn times_done(connection: &Connection, attempt: &Attempt) -> Result<u
     Ok(found.flatten().unwrap_or_default())
 }
 
-/// Counts the effect of the attempt's job, if it does one.
-pub(super) fn do_job(connection: &Connection, attempt: &Attempt) -> Result<()> {
+/// Counts the effect of the attempt's job, if it does one, and puts it into the outbox.
+pub(super) fn do_job(connection: &Connection, attempt: &Attempt, outbox: bool) -> Result<()> {
     let Some(job) = &attempt.job else {
         return Ok(());
     };
@@ -174,8 +175,37 @@ pub(super) fn do_job(connection: &Connection, attempt: &Attempt) -> Result<()> {
             "INSERT INTO job (resource, name, times) VALUES (?1, ?2, 1)
              ON CONFLICT (resource, name) DO UPDATE SET times = times + 1",
         )?
-        .execute((&attempt.resource, job))
-        .map(drop)
+        .execute((&attempt.resource, job))?;
+    if outbox {
+        super::outbox::put(connection, &attempt.resource, job)?;
+    }
+    Ok(())
+}
+
+/// The write whose value stands on the attempt's resource.
+pub(super) fn standing_write(connection: &Connection, attempt: &Attempt) -> Result<Option<String>> {
+    connection
+        .prepare_cached("SELECT write FROM resource WHERE name = ?1")?
+        .query_row([&attempt.resource], |row| row.get(0))
+        .optional()
+        .map(Option::flatten)
+}
+
+const fn word(kind: AttemptKind) -> &'static str {
+    match kind {
+        AttemptKind::Write => "write",
+        AttemptKind::Seal => "seal",
+        AttemptKind::Read => "read",
+    }
+}
+
+fn kind(word: &str) -> Result<AttemptKind> {
+    match word {
+        "write" => Ok(AttemptKind::Write),
+        "seal" => Ok(AttemptKind::Seal),
+        "read" => Ok(AttemptKind::Read),
+        _ => Err(rusqlite::Error::InvalidQuery),
+    }
 }
 
 /// The whole log, in the store's order.
@@ -189,7 +219,7 @@ pub(super) fn log(connection: &Connection) -> Result<Vec<Logged>> {
 fn logged(row: &Row<'_>) -> Result<Logged> {
     Ok(Logged {
         n: unsigned(row, "n")?.unwrap_or_default(),
-        seal: row.get("seal")?,
+        kind: kind(&row.get::<_, String>("kind")?)?,
         attempt: Attempt {
             resource: row.get("resource")?,
             write: row.get("write")?,

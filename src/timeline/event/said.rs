@@ -66,8 +66,28 @@ pub enum Call {
         /// Its fencing token.
         fencing: Option<FencingToken>,
     },
-    /// A read of the protected store.
+    /// A read of the protected store, by a write that must know what it builds on.
     Read,
+    /// A `read` step: a read of the protected store under what the worker has.
+    ReadUnder {
+        /// Its id, `<worker>.read.<n>`.
+        read: String,
+        /// The grant it claims.
+        grant: Option<GrantId>,
+        /// The fencing token it presents.
+        fencing: Option<FencingToken>,
+    },
+    /// A job is put into the queue beside the store.
+    Publish {
+        /// The step, `<worker>.publish.<n>` or `<worker>.relay.<n>`.
+        publish: String,
+        /// The job.
+        message: String,
+    },
+    /// Whatever is in the outbox is published.
+    Relay,
+    /// A fencing token is drawn from the lock's counter without the lock.
+    Refence,
     /// Work.
     Hold,
 }
@@ -126,6 +146,11 @@ pub enum Answer {
     Value {
         /// Write id whose value stands.
         write: Option<String>,
+    },
+    /// The fencing token that was drawn without the lock.
+    Drawn {
+        /// The token.
+        fencing: FencingToken,
     },
     /// Done, with nothing to tell.
     Done,
@@ -195,6 +220,8 @@ pub enum AttemptKind {
     Write,
     /// A raise of the mark on entry.
     Seal,
+    /// A read of business data.
+    Read,
 }
 
 /// What the kernel said of one thread.

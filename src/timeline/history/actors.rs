@@ -1,5 +1,6 @@
 //! Workers and what was done to them: processes, signals, fault windows, looks.
 
+use super::clock_map::Sample;
 use super::time::{NEVER, Span};
 use crate::ids::GrantId;
 use crate::timeline::event::{ChildChange, FrameFate, Seen, ThreadLook};
@@ -13,6 +14,10 @@ pub struct Worker {
     pub lives: Vec<Life>,
     /// What the kernel told its parent.
     pub signals: Vec<ChildSignal>,
+    /// Readings of its own wall clock, as it told them.
+    pub clock: Vec<Sample>,
+    /// When it said that it was asked to end: `seq` and lab time, ns.
+    pub asked_to_end: Vec<(u64, u64)>,
     /// When it was not runnable because it was stopped, by looks and by the kernel's word; in
     /// order, joined, and rather too long than too short.
     pub stopped: Vec<Span>,

@@ -86,6 +86,10 @@ impl<'a> Index<'a> {
                 | Call::Write { .. }
                 | Call::Seal { .. }
                 | Call::Read
+                | Call::ReadUnder { .. }
+                | Call::Publish { .. }
+                | Call::Relay
+                | Call::Refence
                 | Call::Hold => continue,
             };
             let flight = Flight {
@@ -216,8 +220,16 @@ pub(super) fn grant_of(operation: &Operation) -> Option<&GrantId> {
         | Call::Renew { grant, .. }
         | Call::Release { grant }
         | Call::Seal { grant, .. } => Some(grant),
-        Call::Check { grant } | Call::Write { grant, .. } => grant.as_ref(),
-        Call::Acquire | Call::Enter { .. } | Call::Read | Call::Hold => None,
+        Call::Check { grant } | Call::Write { grant, .. } | Call::ReadUnder { grant, .. } => {
+            grant.as_ref()
+        }
+        Call::Acquire
+        | Call::Enter { .. }
+        | Call::Read
+        | Call::Publish { .. }
+        | Call::Relay
+        | Call::Refence
+        | Call::Hold => None,
     }
 }
 

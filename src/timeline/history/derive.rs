@@ -112,17 +112,24 @@ fn order_store(history: &mut History) {
     let names: HashMap<&str, usize> = names.map(|(i, worker)| (&*worker.name, i)).collect();
     let mut by_write: HashMap<&str, usize> = HashMap::default();
     for (index, operation) in history.operations.iter().enumerate() {
-        if let Call::Write { write, .. } = &operation.call {
-            by_write.insert(write, index);
+        if let Call::Write { write: id, .. } | Call::ReadUnder { read: id, .. } = &operation.call {
+            by_write.insert(id, index);
         }
     }
     for attempt in &mut history.store {
         attempt.operation = by_write.get(&*attempt.write).copied();
         attempt.worker = writer(&attempt.write).and_then(|name| names.get(name).copied());
     }
+    history.published.sort_by_key(|line| (line.n, line.seq));
+    let mut order = Sequence::new("entries of the queue's log", 1);
+    for line in &mut history.published {
+        order.take(line.n);
+        line.worker = writer(&line.publish).and_then(|name| names.get(name).copied());
+    }
+    history.defects.extend(order.defects());
 }
 
-/// The worker's name in front of `<worker>.write.<n>` or `<worker>.seal.<n>`.
+/// The worker's name in front of `<worker>.write.<n>`, `<worker>.publish.<n>` and the like.
 fn writer(write: &str) -> Option<&str> {
     let (front, _number) = write.rsplit_once('.')?;
     front.rsplit_once('.').map(|(worker, _verb)| worker)

@@ -35,7 +35,8 @@ pub use grant::{Author, Cause, Copy, Extension, Grant, KeyEnd};
 pub use operation::{Operation, Returned, Told};
 pub use roles::{Promotion, RoleSeen};
 pub use seen::{
-    FinalKey, FinalValue, Gap, Impatience, Loss, Observer, PointSeen, Stall, StoreAttempt,
+    FinalKey, FinalValue, Gap, Impatience, Loss, Observer, PointSeen, Publication, Stall,
+    StoreAttempt,
 };
 pub use time::{Bounds, NEVER, Span, ms};
 
@@ -57,6 +58,10 @@ pub struct History {
     pub grant_by_id: HashMap<GrantId, usize>,
     /// The store's log, in the store's order.
     pub store: Vec<StoreAttempt>,
+    /// The queue's log, in the queue's order.
+    pub published: Vec<Publication>,
+    /// `seq` of the line that says that the queue's log was read to its end, and how long it is.
+    pub queue_read: Option<(u64, u64)>,
     /// Faults, in the order of the plan.
     pub faults: Vec<FaultWindow>,
     /// Losses told, by `seq`.
@@ -194,6 +199,8 @@ fn blank(plan: &Plan) -> History {
         grants: Vec::new(),
         grant_by_id: HashMap::default(),
         store: Vec::new(),
+        published: Vec::new(),
+        queue_read: None,
         faults: faults.collect(),
         losses: Vec::new(),
         points: Vec::new(),

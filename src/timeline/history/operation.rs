@@ -82,6 +82,7 @@ impl Operation {
                 | Answer::Locked { .. }
                 | Answer::Accepted
                 | Answer::Value { .. }
+                | Answer::Drawn { .. }
                 | Answer::Done => Told::Done,
             },
         }

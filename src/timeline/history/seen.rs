@@ -14,7 +14,7 @@ pub struct StoreAttempt {
     pub n: u64,
     /// Resource.
     pub resource: String,
-    /// Write or seal.
+    /// Write, seal or read.
     pub kind: AttemptKind,
     /// Its id.
     pub write: String,
@@ -22,7 +22,7 @@ pub struct StoreAttempt {
     pub worker: Option<usize>,
     /// The operation that made it, index into [`super::History::operations`].
     pub operation: Option<usize>,
-    /// The write that the writer had read before.
+    /// The write that the writer had read before; of a read, the write that it was shown.
     pub based_on: Option<String>,
     /// The grant it claims.
     pub grant: Option<GrantId>,
@@ -45,6 +45,25 @@ impl StoreAttempt {
     pub fn took_effect(&self) -> bool {
         self.accepted && !self.done_before
     }
+}
+
+/// One publication in the queue's own log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publication {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// Place in the queue's order, from 1.
+    pub n: u64,
+    /// The job.
+    pub message: String,
+    /// The step that published it.
+    pub publish: String,
+    /// The worker in front of the step, index into [`super::History::workers`].
+    pub worker: Option<usize>,
+    /// The queue had it already: nothing changed.
+    pub known_before: bool,
+    /// Lab time at which the queue took it, ns.
+    pub applied: u64,
 }
 
 /// A handle told its owner that the lock is lost.

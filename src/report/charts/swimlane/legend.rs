@@ -1,9 +1,9 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE, LATE_WRITE,
-    LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN, UNKNOWN,
-    WAITS,
+    ACCEPTED, ASKED, BAR, BORROWED, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE,
+    LATE_WRITE, LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN,
+    UNKNOWN, WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
@@ -92,7 +92,7 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     shown.map(|(_, entry)| entry).collect()
 }
 
-fn write_entries(scene: &Scene) -> [(bool, Entry); 7] {
+fn write_entries(scene: &Scene) -> [(bool, Entry); 8] {
     let any = |fits: fn(&WriteMark) -> bool| scene.writes.iter().any(fits);
     [
         (any(|write| !write.seal), ASKED),
@@ -102,6 +102,7 @@ fn write_entries(scene: &Scene) -> [(bool, Entry); 7] {
         ),
         (any(|write| write.fate == Fate::Rejected), REJECTED),
         (any(|write| write.harm() == Some(Harm::Stale)), STALE),
+        (any(|write| write.harm() == Some(Harm::Borrowed)), BORROWED),
         (any(|write| write.harm() == Some(Harm::Late)), LATE_WRITE),
         (any(|write| write.fate == Fate::Unknown), UNKNOWN),
         (any(|write| write.seal), SEAL),

@@ -106,6 +106,10 @@ pub(super) const STALE: Entry = Entry {
     meaning: "accepted although stale (older fencing token)",
     sample: |x, y| harm_forms(Harm::Stale, (x + 9.0, y)).to_vec(),
 };
+pub(super) const BORROWED: Entry = Entry {
+    meaning: "accepted under a fencing token that the lock never gave to its writer",
+    sample: |x, y| harm_forms(Harm::Borrowed, (x + 9.0, y)).to_vec(),
+};
 pub(super) const LATE_WRITE: Entry = Entry {
     meaning: "accepted although late (its lease was over)",
     sample: |x, y| harm_forms(Harm::Late, (x + 9.0, y)).to_vec(),

@@ -100,6 +100,7 @@ impl Canvas<'_> {
         let short = token.clone();
         let long = match (write.harm(), write.fate) {
             (Some(Harm::Stale), _) => format!("{token} accepted, stale"),
+            (Some(Harm::Borrowed), _) => format!("{token} accepted, borrowed"),
             (Some(Harm::Late), _) => format!("{token} accepted, late"),
             (None, Fate::Rejected) => format!("{token} refused"),
             (None, Fate::Unknown) => format!("{token} unknown"),
@@ -132,6 +133,7 @@ pub(in crate::report::charts) fn store_forms(write: &WriteMark, at: (f64, f64)) 
 pub(super) fn harm_forms(harm: Harm, (x, y): (f64, f64)) -> [Form; 2] {
     let (ink, letter) = match harm {
         Harm::Stale => (Ink::Alarm, "!"),
+        Harm::Borrowed => (Ink::Alarm, "B"),
         Harm::Late => (Ink::FaultEdge, "L"),
     };
     let words = Words {
@@ -149,7 +151,7 @@ pub(super) fn harm_forms(harm: Harm, (x, y): (f64, f64)) -> [Form; 2] {
 /// The colour of a write and of its stem.
 pub(super) fn write_ink(write: &WriteMark) -> Ink {
     match (write.harm(), write.fate) {
-        (Some(Harm::Stale), _) => Ink::Alarm,
+        (Some(Harm::Stale | Harm::Borrowed), _) => Ink::Alarm,
         (Some(Harm::Late), _) => Ink::FaultEdge,
         (None, Fate::Accepted) => Ink::Accepted,
         (None, Fate::Rejected) => Ink::Rejected,
@@ -170,6 +172,7 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
         (Fate::Accepted, _) => {
             let told = match write.harm() {
                 Some(Harm::Stale) => format!(" although it was stale{knew}"),
+                Some(Harm::Borrowed) => " although its fencing token was borrowed".to_owned(),
                 Some(Harm::Late) => format!(
                     ", {} after its writer's lease had ended",
                     span(write.late.unwrap_or(0))

@@ -115,7 +115,12 @@ impl<'a> Collector<'a> {
             | Event::ServerStarted { .. }
             | Event::ServerExited { .. }
             | Event::ChildSignal { .. } => self.process(stamp, event),
-            Event::Lost { .. } | Event::Point { .. } | Event::Resumed { .. } | Event::Go { .. } => {
+            Event::Lost { .. }
+            | Event::WallClock { .. }
+            | Event::AskedToEnd
+            | Event::Point { .. }
+            | Event::Resumed { .. }
+            | Event::Go { .. } => {
                 self.worker_said(stamp, event);
             }
             Event::FaultOnset { .. }
@@ -131,7 +136,10 @@ impl<'a> Collector<'a> {
             | Event::Effect { .. }
             | Event::ClockSample { .. }
             | Event::FinalKey { .. } => self.server(stamp, event),
-            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(stamp, event),
+            Event::StoreAttempt { .. }
+            | Event::Published { .. }
+            | Event::FinalQueue { .. }
+            | Event::FinalValue { .. } => self.store(stamp, event),
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(stamp, event);
             }

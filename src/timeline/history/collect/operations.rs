@@ -3,6 +3,7 @@
 
 use super::{Collector, Stamp};
 use crate::timeline::event::{Answer, Call, Event, Outcome};
+use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::seen::{Loss, PointSeen};
 use crate::timeline::history::{Operation, Returned};
 
@@ -96,6 +97,17 @@ impl Collector<'_> {
                 reason,
                 deadline,
             }),
+            Event::WallClock {
+                before,
+                after,
+                wall_us,
+            } => self.history.workers[worker].clock.push(Sample {
+                seq,
+                before,
+                after,
+                server_us: wall_us,
+            }),
+            Event::AskedToEnd => self.history.workers[worker].asked_to_end.push((seq, at)),
             Event::Point { point, waits } => self.history.points.push(PointSeen {
                 seq,
                 at,

@@ -6,7 +6,7 @@ use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::derive::GapLine;
 use crate::timeline::history::roles::RoleSeen;
 use crate::timeline::history::seen::{
-    FinalKey, FinalValue, Impatience, Observer, Stall, StoreAttempt,
+    FinalKey, FinalValue, Impatience, Observer, Publication, Stall, StoreAttempt,
 };
 use crate::timeline::history::time::Span;
 
@@ -125,6 +125,22 @@ impl Collector<'_> {
                 highest,
                 applied,
             }),
+            Event::Published {
+                n,
+                message,
+                publish,
+                known_before,
+                applied,
+            } => self.history.published.push(Publication {
+                seq,
+                n,
+                message,
+                publish,
+                worker: None,
+                known_before,
+                applied,
+            }),
+            Event::FinalQueue { published } => self.history.queue_read = Some((seq, published)),
             Event::FinalValue {
                 resource,
                 write,

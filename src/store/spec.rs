@@ -1,0 +1,57 @@
+//! What a store is opened with, and how strict it is.
+
+use serde::{Deserialize, Serialize};
+
+/// How a store compares fencing tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fence {
+    /// Compare and write in one atomic step: the sound way.
+    Atomic,
+    /// Read, compare in the client, then write: known to be bad.
+    Racy,
+    /// No comparison at all: known to be bad.
+    Off,
+}
+
+/// Which reads a store answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reads {
+    /// All of them, whoever asks: fencing tokens are for writes alone.
+    #[default]
+    Open,
+    /// Those that could write: a reader's fencing token is compared like a writer's, and raises
+    /// the mark like a writer's.
+    Fenced,
+}
+
+impl Reads {
+    /// Every read is answered.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub fn is_open(&self) -> bool {
+        *self == Reads::Open
+    }
+}
+
+/// What a store is opened with. Goes from the lab to the worker; holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoreSpec {
+    /// Name in [`ALL`].
+    pub kind: String,
+    /// How fencing tokens are compared.
+    pub fence: Fence,
+    /// Accept `fencing > highest` only, never `==`: for one-shot jobs.
+    pub once: bool,
+    /// Each job takes effect once: a later delivery is answered like the first.
+    pub idempotent: bool,
+    /// Which reads are answered.
+    pub reads: Reads,
+    /// A write that does a job puts it into the outbox in the same step.
+    pub outbox: bool,
+    /// Where it is: a file path or a URL without credentials.
+    pub location: String,
+    /// `CLOCK_MONOTONIC` of lab time 0, ns: the log's times count from here.
+    pub lab_zero_ns: u64,
+}
