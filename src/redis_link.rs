@@ -70,16 +70,22 @@ impl Link {
 
     /// Sends one command on the present connection, or on a new one.
     pub(crate) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
-        let live = match self.present() {
-            Some(live) => live,
-            // On the heap: connecting is rare, and its future is many times the command's.
-            None => Box::pin(self.reconnect(until)).await?,
-        };
-        let answer = live.call(command, until).await;
-        if answer.as_ref().is_err_and(NoAnswer::is_suspect) {
-            live.given_up.store(true, Ordering::Relaxed);
+        let live = self.live(until).await?;
+        live.call(command, until).await
+    }
+
+    /// The present connection, or a new one. Sends nothing.
+    pub(crate) async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
+        match self.present() {
+            Some(live) => Ok(live),
+            // On the heap: connecting is rare, and its future is many times a command's.
+            None => Box::pin(self.reconnect(until)).await,
         }
-        answer
+    }
+
+    /// Where it leads.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// The present connection, if it is good.
@@ -126,7 +132,8 @@ impl Link {
 }
 
 impl Live {
-    fn is_good(&self) -> bool {
+    /// Worth a command: neither broken nor suspect.
+    pub(crate) fn is_good(&self) -> bool {
         !self.driver.is_finished() && !self.given_up.load(Ordering::Relaxed)
     }
 
@@ -134,12 +141,16 @@ impl Live {
     pub(crate) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let mut connection = self.connection.clone();
         let answer = timeout_at(until, connection.send_packed_command(command)).await;
-        match answer {
+        let answer = match answer {
             Ok(answer) => answer
                 .and_then(Value::extract_error)
                 .map_err(|error| no_answer(Stage::Sent, &error)),
             Err(_) => Err(late(Stage::Sent)),
+        };
+        if answer.as_ref().is_err_and(NoAnswer::is_suspect) {
+            self.given_up.store(true, Ordering::Relaxed);
         }
+        answer
     }
 }
 

@@ -22,9 +22,23 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod redis_sentinel {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("redis-sentinel").await).await;
+            })+
+        }
+
+        mod redis_cluster {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("redis-cluster").await).await;
+            })+
+        }
+
         #[test]
         fn every_back_end_is_covered() {
-            let covered = ["memory", "redis"];
+            let covered = ["memory", "redis", "redis-sentinel", "redis-cluster"];
             for kind in lockdrill::lock::backends::ALL {
                 assert!(covered.contains(&kind.name), "no conformance tests for {}", kind.name);
             }

@@ -31,6 +31,7 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("expiry", include_str!("../../experiments/expiry.toml")),
+    ("failover", include_str!("../../experiments/failover.toml")),
     (
         "fenced-read",
         include_str!("../../experiments/fenced-read.toml"),

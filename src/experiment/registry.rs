@@ -5,8 +5,10 @@
 use super::embedded;
 use super::files::{self, FOLDER};
 use super::{Overrides, read};
+use crate::env::deployment;
 use crate::env::edge;
-use crate::lock::{backends, flaws};
+use crate::lock::backends::{self, Servers};
+use crate::lock::flaws;
 use crate::plan::{AUTO, Service};
 use crate::timeline::names;
 use crate::{checks, faults, store};
@@ -107,6 +109,19 @@ pub(super) fn lock_names() -> Vec<&'static str> {
 /// their own, would never meet.
 pub(super) fn within_one_process(backend: &str) -> bool {
     backends::named(backend).is_some_and(|kind| kind.within_one_process)
+}
+
+/// Whether the lab starts the servers that a back end lives on.
+pub(super) fn can_be_started(backend: &str) -> bool {
+    backends::named(backend).is_none_or(|kind| match kind.servers {
+        Servers::None | Servers::Redis => true,
+        Servers::Sentinel | Servers::Cluster => deployment::of(backend).is_some(),
+    })
+}
+
+/// The servers of a back end that lives on several, if the lab starts them.
+pub(super) fn deployed(backend: &str) -> Option<&'static deployment::Kind> {
+    deployment::of(backend)
 }
 
 /// Every flaw.

@@ -11,6 +11,7 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
+use super::several;
 use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
@@ -37,12 +38,17 @@ pub(super) fn main_arm(
     let lock = lock(reading, &root);
     let store = store(reading, &root);
     let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
-    let cast = cast::read(reading, &root, lease_ms);
+    let mut cast = cast::read(reading, &root, lease_ms);
+    let deployed = lock.as_ref().map(|lock| registry::deployed(&lock.backend));
+    cast.fails_over = deployed.is_none_or(|kind| kind.is_some_and(|kind| kind.fails_over));
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
+    if let Some(deployed) = deployed {
+        several::fits(reading, &root, (&cast.faults, deployed));
+    }
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);
@@ -143,14 +149,23 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
 
 fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers: usize) {
     let backend = &lock.backend;
-    if workers > 1 && registry::within_one_process(backend) {
-        let at = root
-            .table(reading, "lock")
-            .map(|section| section.place("backend"));
-        let message = format!("the lock `{backend}` exists within one process only");
-        let hint = "each worker is a process of its own: they would never meet";
-        reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
-    }
+    let (message, hint) = if workers > 1 && registry::within_one_process(backend) {
+        (
+            format!("the lock `{backend}` exists within one process only"),
+            "each worker is a process of its own: they would never meet",
+        )
+    } else if !registry::can_be_started(backend) {
+        (
+            format!("no drill runs on the lock `{backend}`"),
+            "the lab starts one Redis server for locks, and no deployment of several",
+        )
+    } else {
+        return;
+    };
+    let at = root
+        .table(reading, "lock")
+        .map(|section| section.place("backend"));
+    reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
 }
 
 fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {

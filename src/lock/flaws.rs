@@ -31,6 +31,8 @@ pub enum Flaw {
     HotPoll,
     /// Deadlines are counted on the wall clock.
     WallClockDeadline,
+    /// The fencing token is the counter alone, without the failover's epoch.
+    PlainCounter,
 }
 
 /// Every flaw.
@@ -47,6 +49,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::FailsOpen,
     Flaw::HotPoll,
     Flaw::WallClockDeadline,
+    Flaw::PlainCounter,
 ];
 
 impl Flaw {
@@ -65,6 +68,7 @@ impl Flaw {
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
             Flaw::WallClockDeadline => "wall_clock_deadline",
+            Flaw::PlainCounter => "plain_counter",
         }
     }
 
@@ -106,6 +110,9 @@ impl Flaw {
             }
             Flaw::WallClockDeadline => {
                 "the deadline is counted on the wall clock: when that is set back the holder believes beyond its lease, when it is set forwards it gives up too early"
+            }
+            Flaw::PlainCounter => {
+                "the fencing token is the counter alone, without the failover's epoch: a failover that loses the counter gives a token a second time"
             }
         }
     }

@@ -117,7 +117,7 @@ impl Deployed {
                 data: data.collect(),
                 sentinels: Vec::new(),
                 address: all.address(),
-                folder: folder,
+                folder,
             };
             if all.fed(PATIENCE).await.is_err() {
                 continue;
@@ -163,7 +163,7 @@ impl Deployed {
                 data: data.collect(),
                 sentinels: Vec::new(),
                 address: all.address(),
-                folder: folder,
+                folder,
             };
             if all.ready(PATIENCE).await.is_ok() {
                 return deployed;
@@ -182,6 +182,35 @@ impl Deployed {
             }
         };
         self.data.iter().position(takes)
+    }
+
+    /// How many connections stand in the queues of those that live.
+    pub fn blocked(&self) -> usize {
+        let blocked = self.data.iter().map(|node| {
+            let info: String = node.try_tell("INFO clients").unwrap_or_default();
+            let count = info
+                .lines()
+                .find_map(|line| line.strip_prefix("blocked_clients:"));
+            count.map_or(0, |count| count.trim().parse().expect("a number"))
+        });
+        blocked.sum()
+    }
+
+    /// Waits until every replica of this primary has everything that it has now.
+    pub fn replicated(&self, primary: usize, key: &str, replicas: usize) {
+        let node = &self.data[primary];
+        let client =
+            redis::Client::open(format!("redis://{}", node.address())).expect("an address");
+        let mut connection = client.get_connection().expect("a connection");
+        // `WAIT` speaks of what this connection wrote.
+        let wrote: redis::RedisResult<()> =
+            redis::cmd("SET").arg(key).arg(1).query(&mut connection);
+        wrote.expect("a primary");
+        let wait = redis::cmd("WAIT")
+            .arg(replicas)
+            .arg(20_000)
+            .query(&mut connection);
+        assert_eq!(wait, Ok(replicas), "replicas that have it");
     }
 
     /// From here on nothing that this primary grants reaches a replica.

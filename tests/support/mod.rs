@@ -17,3 +17,4 @@ pub mod redis_server;
 pub mod scripted;
 pub mod scripted_lab;
 pub mod stores;
+pub mod told_sentinel;

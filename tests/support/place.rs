@@ -1,8 +1,9 @@
 //! Where a conformance test takes its locks: one empty service of one back end.
 
+use super::deployment::Deployed;
 use super::redis_server::RedisServer;
 use lockdrill::ids::{GrantId, OwnerToken};
-use lockdrill::lock::backends::{self, ConnectSpec};
+use lockdrill::lock::backends::{self, ConnectSpec, Servers};
 use lockdrill::lock::flaws::Flaw;
 use lockdrill::lock::{
     Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, LockService,
@@ -21,8 +22,11 @@ pub struct Place {
     kind: &'static backends::LockKind,
     address: String,
     flaw: Option<Flaw>,
-    /// Keeps what lives as long as the place: a server, or a first connection.
+    prefix: String,
+    /// Keeps what lives as long as the place: a server, several, or a first connection.
     pub server: Option<RedisServer>,
+    /// The same, where the back end lives on several.
+    pub deployed: Option<Arc<Deployed>>,
     _anchor: Arc<dyn LockService>,
 }
 
@@ -36,29 +40,58 @@ impl Place {
     /// With a flaw built in.
     pub async fn flawed(backend: &str, flaw: Option<Flaw>) -> Place {
         let kind = backends::named(backend).expect("a back end of that name");
-        let server = (backend == "redis").then(RedisServer::start);
-        let address = match &server {
-            Some(server) => server.address(),
-            None => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
+        let (mut server, mut deployed) = (None, None);
+        match kind.servers {
+            Servers::None => {}
+            Servers::Redis => server = Some(RedisServer::start()),
+            Servers::Sentinel => deployed = Some(Arc::new(Deployed::under_sentinel().await)),
+            Servers::Cluster => deployed = Some(Arc::new(Deployed::cluster().await)),
+        }
+        let address = match (&server, &deployed) {
+            (Some(server), _) => server.address(),
+            (None, Some(deployed)) => deployed.address.clone(),
+            (None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
         };
-        let spec = ConnectSpec {
-            address: address.clone(),
-            flaw,
-            armed: None,
+        Place::at(kind, address, flaw, (server, deployed)).await
+    }
+
+    /// Another place, with a flaw, on the same servers where they are several.
+    pub async fn beside(&self, flaw: Option<Flaw>) -> Place {
+        let Some(deployed) = &self.deployed else {
+            return Place::flawed(self.kind.name, flaw).await;
         };
+        let servers = (None, Some(Arc::clone(deployed)));
+        Place::at(self.kind, self.address.clone(), flaw, servers).await
+    }
+
+    async fn at(
+        kind: &'static backends::LockKind,
+        address: String,
+        flaw: Option<Flaw>,
+        (server, deployed): (Option<RedisServer>, Option<Arc<Deployed>>),
+    ) -> Place {
+        // Only the servers of several places tell them apart by it.
+        let prefix = match &deployed {
+            Some(_) => format!("test-{}:", PLACES.fetch_add(1, Ordering::SeqCst)),
+            None => "test:".to_owned(),
+        };
+        let mut spec = ConnectSpec::new(address.clone());
+        spec.flaw = flaw;
         let anchor = (kind.connect)(spec).await.expect("the service connects");
         Place {
             kind,
             address,
             flaw,
+            prefix,
             server,
+            deployed,
             _anchor: anchor,
         }
     }
 
     /// A manager with a connection of its own.
     pub async fn manager(&self) -> LockManager {
-        self.manager_with_prefix("test:").await
+        self.manager_with_prefix(&self.prefix).await
     }
 
     pub async fn manager_with_prefix(&self, prefix: &str) -> LockManager {
@@ -66,11 +99,8 @@ impl Place {
     }
 
     pub async fn service(&self) -> Arc<dyn LockService> {
-        let spec = ConnectSpec {
-            address: self.address.clone(),
-            flaw: self.flaw,
-            armed: None,
-        };
+        let mut spec = ConnectSpec::new(self.address.clone());
+        spec.flaw = self.flaw;
         (self.kind.connect)(spec)
             .await
             .expect("the service connects")
@@ -126,14 +156,16 @@ impl Place {
     /// Waits until a waiter stands in the server's queue; on `memory` a moment will do, because
     /// a wake-up that comes first is kept.
     pub async fn until_waiting(&self) {
-        let Some(server) = &self.server else {
-            return tokio::time::sleep(Duration::from_millis(50)).await;
-        };
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !server
-            .tell::<String>("INFO clients")
-            .contains("blocked_clients:1")
-        {
+        loop {
+            let blocked = match (&self.server, &self.deployed) {
+                (Some(server), _) => super::redis_lab::blocked(server),
+                (None, Some(deployed)) => deployed.blocked(),
+                (None, None) => return tokio::time::sleep(Duration::from_millis(50)).await,
+            };
+            if blocked == 1 {
+                return;
+            }
             assert!(Instant::now() < deadline, "nobody waits");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }

@@ -25,8 +25,19 @@ pub const FOLDERS: &[Folder] = &[
         registry: "src/lock/backends/mod.rs",
         list: "ALL",
         beside: &[
+            (
+                "redis_asked",
+                "how Redis servers are asked where a lock lives",
+            ),
             ("redis_ear", "the ear of the Redis back end for releases"),
+            (
+                "redis_found",
+                "how the Redis back ends remember whom they found",
+            ),
+            ("redis_lock", "the lock that every Redis back end is"),
+            ("redis_route", "the way of a lock's commands to their node"),
             ("redis_scripts", "the scripts of the Redis back end"),
+            ("redis_slots", "what a node of a cluster says of slots"),
             (
                 "redis_second",
                 "the second command of two flaws of the Redis back end",

@@ -78,6 +78,7 @@ async fn stream(path: &Path, mut tap: Tap, out: &UnboundedSender<Observed>) -> s
 #[derive(Debug, Clone)]
 pub struct Control {
     connection: redis::aio::MultiplexedConnection,
+    socket: PathBuf,
     prefix: String,
 }
 
@@ -115,7 +116,12 @@ impl Control {
                         redis::cmd("PING").query_async(&mut connection).await;
                     if pong.is_ok() {
                         let prefix = prefix.to_owned();
-                        return Ok(Control { connection, prefix });
+                        let socket = socket.to_owned();
+                        return Ok(Control {
+                            connection,
+                            socket,
+                            prefix,
+                        });
                     }
                 }
                 Err(error) if begun.elapsed() > limit => return Err(refused(error.to_string())),
@@ -126,6 +132,14 @@ impl Control {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// A new connection to the same server: whoever makes a server take over closes all that it has.
+    ///
+    /// # Errors
+    /// When the server does not answer within the limit.
+    pub async fn anew(&self, limit: Duration) -> Result<Self, EnvError> {
+        Control::connect(&self.socket, &self.prefix, limit).await
     }
 
     async fn ask<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, EnvError> {

@@ -5,7 +5,7 @@
 use super::observe::Observed;
 use crate::clock::monotonic_ns;
 use redis::{AsyncConnectionConfig, RedisError, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -21,22 +21,41 @@ pub struct Role {
     pub links: u64,
 }
 
+/// A connection that was closed is made anew so often, at most, before it answers again: whoever
+/// makes a server take over closes all its connections.
+const TRIES: usize = 20;
+
 /// Asks until the server is gone; every change goes to `out`.
 pub async fn watch(socket: PathBuf, out: UnboundedSender<Observed>) {
-    if let Err(error) = ask(socket, &out).await {
-        let why = format!("its role is not known any more: {error}");
-        let _ = out.send(Observed::Gap(monotonic_ns(), why));
+    let mut known = None;
+    let mut tries = 0;
+    while tries < TRIES && !out.is_closed() {
+        let before = known;
+        if let Err(error) = ask(&socket, &mut known, &out).await {
+            tries = if known == before { tries + 1 } else { 1 };
+            if tries == TRIES {
+                let why = format!("its role is not known any more: {error}");
+                let _ = out.send(Observed::Gap(monotonic_ns(), why));
+            }
+            tokio::time::sleep(STEP).await;
+        }
     }
 }
 
-async fn ask(socket: PathBuf, out: &UnboundedSender<Observed>) -> Result<(), RedisError> {
-    let client = redis::Client::open(redis::ConnectionAddr::Unix(socket))?;
+/// What a server said last, and when it was asked.
+type Known = Option<(Role, u64)>;
+
+async fn ask(
+    socket: &Path,
+    known: &mut Known,
+    out: &UnboundedSender<Observed>,
+) -> Result<(), RedisError> {
+    let client = redis::Client::open(redis::ConnectionAddr::Unix(socket.to_owned()))?;
     // A server that stands still answers when it wakes.
     let config = AsyncConnectionConfig::new().set_response_timeout(None);
     let mut connection = client
         .get_multiplexed_async_connection_with_config(&config)
         .await?;
-    let mut known: Option<(Role, u64)> = None;
     while !out.is_closed() {
         let sent = monotonic_ns();
         let answer: Value = redis::cmd("ROLE").query_async(&mut connection).await?;
@@ -46,7 +65,7 @@ async fn ask(socket: PathBuf, out: &UnboundedSender<Observed>) -> Result<(), Red
                 let since = known.map(|(_, asked)| asked);
                 let _ = out.send(Observed::Role { at, role, since });
             }
-            known = Some((role, sent));
+            *known = Some((role, sent));
         }
         tokio::time::sleep(STEP).await;
     }

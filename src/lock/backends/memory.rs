@@ -3,7 +3,7 @@
 //! may pause it.
 
 use crate::ids::{FencingToken, OwnerToken};
-use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw};
+use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -29,6 +29,7 @@ pub const KIND: LockKind = LockKind {
         ),
         wakes: true,
     },
+    servers: Servers::None,
     within_one_process: true,
     flaws: &[
         Flaw::BlindRelease,

@@ -14,9 +14,18 @@ use std::sync::Arc;
 
 pub mod memory;
 pub mod redis;
+mod redis_asked;
+pub mod redis_cluster;
 mod redis_ear;
+mod redis_found;
+mod redis_lock;
+mod redis_route;
 mod redis_scripts;
 mod redis_second;
+pub mod redis_sentinel;
+mod redis_slots;
+
+pub use redis_found::Via;
 
 /// Called right before the last command of an acquire leaves; may block its caller.
 #[derive(Clone)]
@@ -31,8 +40,12 @@ impl fmt::Debug for Armed {
 /// What a back end is connected with.
 #[derive(Debug, Clone)]
 pub struct ConnectSpec {
-    /// `host:port`, or any name for `memory`.
+    /// `host:port`, several of them with commas between where there are several, or any name for
+    /// `memory`.
     pub address: String,
+    /// Addresses that the servers themselves hand out, and the way that we reach each by; one that
+    /// is not in it is taken as it is.
+    pub via: Via,
     /// A defect to build in; none = the sound code.
     pub flaw: Option<Flaw>,
     /// For experiments: is told when an acquire is about to be decided.
@@ -44,9 +57,17 @@ impl ConnectSpec {
     pub fn new(address: impl Into<String>) -> Self {
         ConnectSpec {
             address: address.into(),
+            via: Via::new(),
             flaw: None,
             armed: None,
         }
+    }
+
+    /// With other ways to the addresses that the servers hand out.
+    #[must_use]
+    pub fn via(mut self, via: Via) -> Self {
+        self.via = via;
+        self
     }
 
     /// With a defect.
@@ -67,6 +88,19 @@ impl ConnectSpec {
 /// What connecting brings.
 pub type Connecting = Pin<Box<dyn Future<Output = Result<Arc<dyn LockService>, LockError>> + Send>>;
 
+/// Which servers a kind of lock lives on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Servers {
+    /// None.
+    None,
+    /// One Redis server; the address is its.
+    Redis,
+    /// A Redis primary, its replicas, and sentinels; the address lists the sentinels.
+    Sentinel,
+    /// A Redis Cluster; the address lists nodes of it.
+    Cluster,
+}
+
 /// One entry of the registry.
 pub struct LockKind {
     /// Name in experiment files.
@@ -75,6 +109,8 @@ pub struct LockKind {
     pub summary: &'static str,
     /// What it promises.
     pub capabilities: Capabilities,
+    /// What has to run for it.
+    pub servers: Servers,
     /// Its locks exist within one process: two processes never meet at them.
     pub within_one_process: bool,
     /// The defects that can be built into it.
@@ -87,7 +123,12 @@ pub struct LockKind {
 }
 
 /// Every back end.
-pub const ALL: &[LockKind] = &[redis::KIND, memory::KIND];
+pub const ALL: &[LockKind] = &[
+    redis::KIND,
+    redis_sentinel::KIND,
+    redis_cluster::KIND,
+    memory::KIND,
+];
 
 /// The back end of that name.
 pub fn named(name: &str) -> Option<&'static LockKind> {

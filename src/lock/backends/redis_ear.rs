@@ -3,14 +3,14 @@
 //! longest, and forgets a waiter whose connection closes; so there is nothing to clean up. A
 //! wake-up that comes first is kept in the list, so none is missed between two pops.
 
+use crate::lock::backends::redis_route::Route;
 use crate::lock::lease;
 use crate::lock::service::Wake;
-use crate::redis_link::{Link, Live, NoAnswer};
+use crate::redis_link::{Live, NoAnswer};
 use async_trait::async_trait;
 use redis::{Cmd, Value};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -25,15 +25,15 @@ const BUDGET: Duration = Duration::from_secs(2);
 /// A waiter's ear: a connection of its own that the server holds until a release. Dropping it
 /// closes the connection, and with it the place in the server's queue.
 pub(super) struct Ear {
-    link: Arc<Link>,
+    route: Route,
     list: String,
     listening: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl Ear {
-    pub(super) fn new(link: Arc<Link>, list: String) -> Ear {
+    pub(super) fn new(route: Route, list: String) -> Ear {
         Ear {
-            link,
+            route,
             list,
             listening: None,
         }
@@ -49,26 +49,41 @@ impl Wake for Ear {
     async fn woken(&mut self) {
         let listening = self
             .listening
-            .get_or_insert_with(|| Box::pin(listen(Arc::clone(&self.link), self.list.clone())));
+            .get_or_insert_with(|| Box::pin(listen(self.route.clone(), self.list.clone())));
         listening.as_mut().await;
         self.listening = None;
     }
 }
 
 /// Returns when a wake-up has come.
-async fn listen(link: Arc<Link>, list: String) {
+async fn listen(route: Route, list: String) {
     let mut blpop = redis::cmd("BLPOP");
     blpop.arg(&list).arg(LISTEN.as_secs());
     loop {
-        let ear = link.connect(Instant::now() + BUDGET).await;
-        if let Ok(ear) = ear {
-            while let Ok(answer) = hear(&ear, &blpop).await {
-                if answer != Value::Nil {
-                    return;
+        let ear = route.connect(&list, Instant::now() + BUDGET).await;
+        let (ear, at) = match ear {
+            Ok((ear, at)) => (Some(ear), at),
+            Err(_) => (None, route.last_found(&list)),
+        };
+        let heard = async {
+            if let Some(ear) = ear {
+                while let Ok(answer) = hear(&ear, &blpop).await {
+                    if answer != Value::Nil {
+                        return true;
+                    }
                 }
             }
+            sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+            false
+        };
+        tokio::select! {
+            biased;
+            heard = heard => if heard {
+                return;
+            },
+            // The lock lives elsewhere now: wake-ups come from there.
+            () = route.moved(&list, at.as_deref()) => {}
         }
-        sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
     }
 }
 

@@ -10,6 +10,8 @@ use crate::lock::service::LockName;
 use redis::{Cmd, Value};
 use std::time::Duration;
 
+// The first line of each makes a replica refuse it as a whole: without it a replica would run it up
+// to its first write, and tell what it has read there for an answer.
 const ACQUIRE: &str = include_str!("scripts/acquire.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");
 const RELEASE: &str = include_str!("scripts/release.lua");
@@ -147,6 +149,7 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
             "local fencing = redis.call('INCR', KEYS[2])",
             "local fencing",
         )),
+        Flaw::PlainCounter => Some(("local floor = ARGV[3] and tonumber(ARGV[3])", "local floor")),
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure

@@ -2,12 +2,11 @@
 //! two is what they are there to show.
 
 use crate::ids::FencingToken;
-use crate::lock::backends::redis::Redis;
+use crate::lock::backends::redis_lock::Redis;
 use crate::lock::backends::redis_scripts::{Keys, fencing_token, needs_two};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::Ask;
-use crate::redis_link::NoAnswer;
 
 impl Redis {
     /// The second command of the two flaws that make an acquire of two.
@@ -25,14 +24,14 @@ impl Redis {
             Flaw::SetThenPexpire => {
                 let mut pexpire = redis::cmd("PEXPIRE");
                 pexpire.arg(keys.lock()).arg(ask.lease_ms());
-                let set = self.link.call(&pexpire, ask.until).await;
+                let set = self.plain(keys.lock(), &pexpire, ask.until).await;
                 set.map_err(half_done)?;
                 Ok(fencing)
             }
             Flaw::FenceAfterSet if fencing.is_none() => {
                 let mut incr = redis::cmd("INCR");
                 incr.arg(keys.fence());
-                let minted = self.link.call(&incr, ask.until).await;
+                let minted = self.plain(keys.fence(), &incr, ask.until).await;
                 fencing_token(&minted.map_err(half_done)?)
             }
             Flaw::FenceAfterSet
@@ -45,12 +44,13 @@ impl Redis {
             | Flaw::EvalshaOnly
             | Flaw::FailsOpen
             | Flaw::HotPoll
-            | Flaw::WallClockDeadline => Ok(fencing),
+            | Flaw::WallClockDeadline
+            | Flaw::PlainCounter => Ok(fencing),
         }
     }
 }
 
 /// The first command took effect: whatever became of the second, this did not *not happen*.
-fn half_done(error: NoAnswer) -> CommandError {
-    CommandError::Unknown(format!("the second command: {error:?}"))
+fn half_done(error: CommandError) -> CommandError {
+    CommandError::Unknown(format!("the second command: {error}"))
 }

@@ -13,6 +13,9 @@ use nix::unistd::Pid;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Longest wait for a new connection to one of several servers.
+const ANEW_MAX: Duration = Duration::from_millis(200);
+
 /// After the drill: whoever still runs is ended.
 pub async fn workers_ended(scene: &mut Scene) -> Result<(), DirectorError> {
     scene.flush()?;
@@ -159,8 +162,15 @@ pub async fn sample_clock(scene: &mut Scene, count: usize) -> Result<(), Directo
         for _ in 0..count {
             let (before, after, server_us) = match control.clock().await {
                 Ok(read) => read,
-                // One of several may go at any time, and the others go on; the kernel tells.
-                Err(_) if scene.deployed.is_some() => break,
+                // Its connections are closed when it takes over. If it is gone the kernel tells.
+                Err(_) if scene.deployed.is_some() => {
+                    if let Ok(again) = control.anew(ANEW_MAX).await
+                        && let Some(known) = scene.servers.get_mut(&server)
+                    {
+                        known.control = Some(again);
+                    }
+                    break;
+                }
                 Err(error) => return Err(error.into()),
             };
             let (before, after) = (scene.lab(before), scene.lab(after));

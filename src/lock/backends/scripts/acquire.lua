@@ -1,6 +1,8 @@
+#!lua
 -- One attempt. Accepts its own owner token, so that a resent command gets the same grant and the
 -- same fencing token; the lease is not refreshed by a resend.
--- KEYS: lock, fencing counter, wake-up list. ARGV: owner token, lease in ms.
+-- KEYS: lock, fencing counter, wake-up list. ARGV: owner token, lease in ms, and where a failover
+-- can lose the counter: the number that this epoch's fencing tokens are above.
 -- Returns {1, fencing token} if granted, {0, ms left or -1} if busy.
 local value = redis.call('GET', KEYS[1])
 if value then
@@ -9,6 +11,17 @@ if value then
     return {1, tonumber(fencing)}
   end
   return {0, redis.call('PTTL', KEYS[1])}
+end
+local floor = ARGV[3] and tonumber(ARGV[3])
+if floor then
+  local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+  -- Each epoch has 10^10 numbers.
+  if last + 1 >= floor + 10000000000 then
+    return redis.error_reply('STALEEPOCH fencing tokens of a later epoch have been given')
+  end
+  if last < floor then
+    redis.call('SET', KEYS[2], ARGV[3])
+  end
 end
 -- Minted before the lock is set: an error here leaves no lock behind.
 local fencing = redis.call('INCR', KEYS[2])

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Deletes the lock if it is this owner's, and leaves one wake-up for one waiter. The server hands
 -- it to whoever has waited longest; if nobody waits it goes with its own lease.
 -- KEYS: lock, wake-up list. ARGV: owner token, life of the wake-up in ms.

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Extends the lease if the lock is this owner's. Never creates it again.
 -- KEYS: lock. ARGV: owner token, lease in ms, fencing token or ''.
 -- Returns 1 renewed, 0 absent, -1 somebody else's.
