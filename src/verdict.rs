@@ -38,16 +38,17 @@ pub enum Verdict {
 /// What became of the protected work?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Protection {
-    /// Nothing stale reached the store.
+    /// Nothing stale or late was accepted, and nothing of the kind had to be refused.
     #[serde(rename = "kept")]
     Kept,
     /// Something stale reached the store and was refused.
     #[serde(rename = "kept by fencing")]
     KeptByFencing,
-    /// Something stale was accepted.
+    /// Something stale or late was accepted, or an older holder's write was while the rightful
+    /// newer holder's was refused.
     #[serde(rename = "lost")]
     Lost,
-    /// No write was put to the test.
+    /// No write was put to the test, or what should have done so is not shown to have happened.
     #[serde(rename = "not tested")]
     NotTested,
 }

@@ -13,6 +13,8 @@
 
 #[path = "oracle/naive.rs"]
 mod naive;
+#[path = "oracle/queue.rs"]
+mod queue;
 #[path = "oracle/world.rs"]
 mod world;
 
@@ -157,6 +159,9 @@ fn checks_agree_with_their_definitions() {
         let history = world.history();
         book.compare_evidence(seed, &world, &history);
         book.compare_records(seed, &world, &history);
+        let queue = queue::play(&world, seed);
+        let finding = checks::published_once::PublishedOnce.judge(&queue.history);
+        book.compare((seed, queue.clear), &finding, queue.violated);
         for (name, violated) in naive::read(&world) {
             let finding = checks::find(name).unwrap().judge(&history);
             book.compare((seed, world.clear), &finding, violated);

@@ -4,6 +4,25 @@ use crate::lab::Lab;
 use crate::meddling::{files, meddled};
 use std::os::unix::fs::PermissionsExt;
 
+/// One jump of the server's clock, of which no worker waits for anything.
+const JUMP: &str = r#"summary = "the server's clock jumps"
+class = "correctness"
+[lock]
+backend = "redis"
+lease = "2s"
+[store]
+kind = "sqlite"
+fence = "atomic"
+[worker.a]
+script = ["acquire", "write", "hold 300ms", "release"]
+[fault.jump]
+kind = "jump-clock"
+target = "lock-server"
+by = "+31s"
+when = { after = "a.write.1.accepted" }
+for = "100ms"
+"#;
+
 /// The file of that clock says again that nothing is added.
 fn put_back(lab: &Lab, clock: &str) {
     for file in files(lab, clock) {
@@ -41,15 +60,10 @@ fn a_server_that_never_loaded_the_library() {
     );
     std::fs::write(&wrapper, script).unwrap();
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let out = lab.out().display().to_string();
-    let args = [
-        "run",
-        "--out",
-        &out,
-        "clock-jump",
-        "--no-controls",
-        "--json",
-    ];
+    let drill = lab.folder.path().join("jump.toml");
+    std::fs::write(&drill, JUMP).unwrap();
+    let (out, drill) = (lab.out().display().to_string(), drill.display().to_string());
+    let args = ["run", "--out", &out, &drill, "--json"];
     let mut command = lab.command(&args);
     let output = command.env("LOCKDRILL_REDIS_SERVER", &wrapper).output();
     let output = output.unwrap();

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod checks_beside;
 mod checks_clock;
 mod checks_damaged;
 mod checks_edges;
@@ -47,6 +48,7 @@ mod setup;
 mod store_contract;
 mod store_jobs;
 mod store_model;
+mod store_reads;
 mod store_redis;
 mod store_sqlite;
 mod worker_cast;

@@ -8,10 +8,11 @@ use golden::tape::{Tape, Write, grant, ms, owner};
 use golden::{Golden, plans};
 use lockdrill::ids::FencingToken;
 use lockdrill::report::scene::Scene;
+use lockdrill::report::scene::frames::Did;
 use lockdrill::report::scene::marks::Renewed;
 use lockdrill::report::scene::tenure::Ended;
-use lockdrill::report::story::{holding, what_happened};
-use lockdrill::timeline::event::{Answer, Call, Change, Event, Line, Outcome};
+use lockdrill::report::story::{faults_done, holding, saved};
+use lockdrill::timeline::event::{Answer, Call, Change, Event, FrameFate, Line, Outcome};
 use lockdrill::timeline::history::History;
 
 fn scene(lines: Vec<Line>) -> Scene {
@@ -102,27 +103,19 @@ fn a_bar_ends_where_its_key_ended_and_the_promise_goes_on() {
 
 #[test]
 fn a_rightful_writer_that_was_refused_is_not_called_late() {
-    let mut run = limit();
-    for line in &mut run.arms[0].1 {
-        // The counter was lost: b is granted an older token than a had.
-        if let Event::StoreAttempt {
-            write,
-            fencing,
-            highest,
-            ..
-        } = &mut line.event
-            && write == "a.write.2"
-        {
-            (*fencing, *highest) = (Some(FencingToken(1)), Some(FencingToken(2)));
-        }
-    }
     let root = tempfile::tempdir().unwrap();
-    let model = run.model(root.path());
-    let told = what_happened::saved_by(&model.arms[0]).plain();
-    assert!(
-        told.ends_with("it refused a's write, which had fencing token 1 when the store had already seen 2; a was entitled by the lock server, so the lock, not a, was wrong"),
-        "{told}"
+    let model = limit().model(root.path());
+    let told = saved::by(&model.arms[0]).plain();
+    assert_eq!(
+        told,
+        "none: the store's fence (atomic) compared fencing tokens, and the one that b was granted was not above an older one; so it kept out b, whom the lock server had granted the lock last, and let in a"
     );
+    let refused = model.arms[0]
+        .scene
+        .writes
+        .iter()
+        .find(|write| write.rightful);
+    assert_eq!(refused.unwrap().write, "b.write.1");
     let write = Write {
         worker: "a",
         n: 1,
@@ -160,8 +153,11 @@ fn a_renewal_that_the_server_never_applied_is_told_apart() {
 fn a_fault_that_is_over_at_once_has_no_end_to_miss() {
     let root = tempfile::tempdir().unwrap();
     let model = limit().model(root.path());
-    let told = what_happened::faults_done(&model.arms[0])[0].plain();
-    assert!(told.contains("(fault amnesia) at 1.10 s"), "{told}");
+    let told = faults_done::told(&model.arms[0])[0].plain();
+    assert!(
+        told.contains("the fault named amnesia, at 1.10 s"),
+        "{told}"
+    );
     assert!(!told.contains("not on the record"), "{told}");
 }
 
@@ -174,4 +170,43 @@ fn the_index_counts_a_limit_as_a_limit() {
     let index = std::fs::read_to_string(root.path().join("index.html")).unwrap();
     let words = "Of 1 run, 1 reached the limit that the drill's file names, 0 passed, 0 failed.";
     assert!(index.contains(words));
+}
+
+/// A renewal is held until b holds the lock: where it arrives, and that it changes nothing.
+#[test]
+fn a_held_renewal_is_told_where_it_arrives() {
+    let mut tape = Tape::start("flush", "main", "20260302-021500-1");
+    granted(&mut tape, Some(1000));
+    let renew = Call::Renew {
+        grant: grant("a", 1),
+        auto: false,
+    };
+    tape.invoke(500, "a", Some("renew.1"), renew);
+    let frame = |what| Event::Frame {
+        fault: "amnesia".into(),
+        edge: "a>redis".into(),
+        what,
+        reply: false,
+    };
+    tape.lab(501, frame(FrameFate::Held));
+    tape.effect(1440, Change::Deleted);
+    let attempt = Call::Attempt {
+        grant: grant("b", 2),
+        owner: owner("b", 2),
+    };
+    let (op, _) = tape.invoke(1449, "b", None, attempt);
+    tape.set(1450, "b", 2, 1500);
+    let answer = Answer::Granted {
+        grant: grant("b", 2),
+        fencing: Some(FencingToken(2)),
+        lease_ms: 1500,
+    };
+    tape.ret(1452, "b", op, Outcome::Ok, answer);
+    tape.lab(1500, frame(FrameFate::Delivered));
+    let scene = scene(tape.finish(4000, "a.write.1", 2));
+    let held = &scene.frames[0];
+    assert_eq!((held.what, held.at), ("renewal", ms(1500)));
+    assert_eq!(held.did, Did::Nothing);
+    let other = faults_done::holder(&scene, held).unwrap();
+    assert_eq!(other.worker.as_deref(), Some("b"));
 }

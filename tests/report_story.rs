@@ -161,6 +161,7 @@ fn another_drill_is_named_until_it_was_run_and_then_its_verdict() {
     let page = page();
     assert!(!page.contains("<code>lockdrill run late-first</code>"));
     assert!(page.contains("beside this one (verdict: pass)"));
+    assert!(page.contains("<a href=\"../../late-first/one/report.html\">"));
 }
 
 #[test]

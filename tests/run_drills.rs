@@ -8,6 +8,8 @@ use lab::Lab;
 /// All but `pause`, which has tests of its own.
 const DRILLS: &[&str] = &[
     "ask-first",
+    "clock-back",
+    "clock-jump",
     "counter-reset",
     "downstream",
     "duplicate",
@@ -31,8 +33,10 @@ const DRILLS: &[&str] = &[
     "refuse-writes",
     "renew",
     "restart",
+    "shutdown",
     "starved-renewal",
     "stop-server",
+    "worker-clock",
 ];
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::support::stores::StorePlace;
 use lockdrill::clock::monotonic_ns;
 use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, StoreAnswer};
+use lockdrill::store::{self, Attempt, AttemptKind, Fence, StoreAnswer};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
@@ -145,7 +145,10 @@ async fn a_seal_refuses_the_older_holder_before_the_first_write(place: StorePlac
     );
 
     let log = store.log().await.unwrap();
-    let seals: Vec<bool> = log.iter().map(|line| line.seal).collect();
+    let seals: Vec<bool> = log
+        .iter()
+        .map(|line| line.kind == AttemptKind::Seal)
+        .collect();
     assert_eq!(seals, [false, true, false, false]);
 }
 

@@ -4,7 +4,7 @@
 
 use crate::support::stores::StorePlace;
 use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{Attempt, Fence, ProtectedStore, StoreAnswer};
+use lockdrill::store::{Attempt, AttemptKind, Fence, ProtectedStore, StoreAnswer};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -140,7 +140,7 @@ async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]
         assert_eq!(last.n, i as u64 + 1);
         assert_eq!(last.attempt, attempt);
         assert_eq!(
-            (last.seal, last.accepted, last.highest),
+            (last.kind == AttemptKind::Seal, last.accepted, last.highest),
             (put.seal, expected, before)
         );
     }

@@ -1,11 +1,10 @@
 //! `no_stale_write`: the store never takes a write of an older holder after one of a newer holder,
 //! nor a write under a fencing token that was not issued to its grant (a borrowed token).
-//!
-//! Order is the store's own log. Reported beside it: stale writes attempted and refused, and *late
-//! accepted* ones: taken after the writer's entitlement had ended although the order was legal.
+//! Order is the store's own log. Reported beside it: stale writes refused, and *late accepted* ones:
+//! taken after the writer's entitlement had ended although the order was legal.
 
 use super::say::{count, secs, who};
-use super::{Check, Finding};
+use super::{Check, Finding, rightful_served};
 use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, AttemptKind, Call};
 use crate::timeline::history::{History, StoreAttempt};
@@ -64,10 +63,11 @@ impl Check for NoStaleWrite {
         if !staleness.contested {
             return Finding::vacuous(self, "no two grants wrote to one resource");
         }
+        let (rightful, apart) = rightful_served::apart(history, &refused);
         let mut why = format!(
-            "{} to write, {} stale or late and refused, {} accepted after its lease had ended",
+            "{} to write, {} stale or late and refused, {} accepted after its lease had ended{apart}",
             count(staleness.writes, "attempt"),
-            refused.len(),
+            refused.len() - rightful,
             late.len()
         );
         if let Some(index) = refused.first() {

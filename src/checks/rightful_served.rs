@@ -29,8 +29,10 @@ impl Check for RightfulServed {
         let mut seals = 0_usize;
         let mut reads = 0_usize;
         let mut refused = 0_usize;
+        let mut accepted = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
+            accepted += usize::from(write.accepted && write.kind == AttemptKind::Write);
             let Some(id) = &write.grant else {
                 continue;
             };
@@ -73,10 +75,24 @@ impl Check for RightfulServed {
             [] => String::new(),
             all => format!(" (and {})", all.join(" and ")),
         };
+        let rest = rest(history, accepted.saturating_sub(writes));
         Finding::holds(
             self,
-            format!("accepted writes of the only entitled holder: {writes}{apart}, refused: none"),
+            format!(
+                "accepted writes of the only entitled holder: {writes}{apart}, refused: none{rest}"
+            ),
         )
+    }
+}
+
+/// Why accepted writes are not counted.
+fn rest(history: &History, uncounted: usize) -> String {
+    match uncounted {
+        0 => String::new(),
+        n => format!(
+            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (less than {} from a grant or its end is not certain)",
+            secs(history.epsilon_ns)
+        ),
     }
 }
 
@@ -91,6 +107,23 @@ impl RightfulServed {
         Finding::violated(self, why)
             .resting_on([write.seq, grant.seq])
             .witnessed_by(history, write.worker)
+    }
+}
+
+/// Of these refused writes, by index into the store's log, how many came from entitled writers, and
+/// the words that say so: their fencing token was wrong, not they.
+pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
+    let is_rightful = |index: &&usize| {
+        let write = &history.store[**index];
+        let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+        grant.is_some_and(|grant| entitled(history, grant, write))
+    };
+    match refused.iter().filter(is_rightful).count() {
+        0 => (0, String::new()),
+        n => (
+            n,
+            format!(", {n} refused for its fencing token although its writer was entitled"),
+        ),
     }
 }
 

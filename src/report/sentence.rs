@@ -28,6 +28,8 @@ pub enum Part {
     Event(String, u64),
     /// A command or a name from a file, to be shown as typed.
     Code(String),
+    /// Words that lead to another page of the same folder of runs, by its relative address.
+    Page(String, String),
 }
 
 /// A sentence without its full stop, about one arm.
@@ -57,6 +59,13 @@ impl Sentence {
         self
     }
 
+    /// Goes on in words that lead to another page.
+    #[must_use]
+    pub fn page(mut self, words: impl Into<String>, address: impl Into<String>) -> Self {
+        self.parts.push(Part::Page(words.into(), address.into()));
+        self
+    }
+
     /// Goes on with something that is shown as typed.
     #[must_use]
     pub fn code(mut self, typed: impl Into<String>) -> Self {
@@ -83,7 +92,10 @@ impl Sentence {
     /// The words alone.
     pub fn plain(&self) -> String {
         let words = self.parts.iter().map(|part| match part {
-            Part::Text(words) | Part::Event(words, _) | Part::Code(words) => words.as_str(),
+            Part::Text(words)
+            | Part::Event(words, _)
+            | Part::Code(words)
+            | Part::Page(words, _) => words.as_str(),
         });
         words.collect()
     }

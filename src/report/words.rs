@@ -85,14 +85,47 @@ pub fn millis(ms: u64) -> String {
     }
 }
 
-/// A stretch of lab time: `from 2.58 s to 2.89 s`, or where both ends would read the same
-/// `at 2.89 s for 2 ms`.
+/// A stretch of lab time: `from 2.58 s to 2.89 s`, `from 2.891 s to 2.893 s`, or where both ends
+/// would read the same even so `at 2.891 s for 310 µs`.
 pub fn stretch(from: u64, until: u64) -> String {
-    let (begin, end) = (at(from), at(until));
-    if begin == end {
-        format!("at {begin} for {}", span(until.saturating_sub(from)))
-    } else {
-        format!("from {begin} to {end}")
+    Clock::telling(&[from, until]).stretch(from, until)
+}
+
+/// How finely the instants of one sentence are told: to the thousandth where two of them would
+/// read the same otherwise. Each instant is rounded by itself, in the same way everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    fine: bool,
+}
+
+impl Clock {
+    /// A clock that tells these instants apart if a thousandth of a second does.
+    pub fn telling(instants: &[u64]) -> Clock {
+        let mut sorted = instants.to_vec();
+        sorted.sort_unstable();
+        let alike = sorted
+            .windows(2)
+            .any(|two| at(two[0]) == at(two[1]) && at_ms(two[0]) != at_ms(two[1]));
+        Clock { fine: alike }
+    }
+
+    /// An instant.
+    pub fn at(self, ns: u64) -> String {
+        if self.fine {
+            format!("{} s", at_ms(ns))
+        } else {
+            at(ns)
+        }
+    }
+
+    /// A stretch of lab time.
+    pub fn stretch(self, from: u64, until: u64) -> String {
+        let (begin, end) = (self.at(from), self.at(until));
+        if begin == end {
+            format!("at {begin} for {}", span(until.saturating_sub(from)))
+        } else {
+            format!("from {begin} to {end}")
+        }
     }
 }
 
@@ -134,5 +167,11 @@ mod tests {
         assert_eq!(millis(10_000), "10 s");
         assert_eq!(millis(250), "250 ms");
         assert_eq!(at(u64::MAX), "18446744073.70 s");
+        assert_eq!(stretch(101_200_000, 103_400_000), "from 0.101 s to 0.103 s");
+        assert_eq!(stretch(101_200_000, 101_300_000), "at 0.10 s for 100 µs");
+        assert_eq!(
+            stretch(2_580_000_000, 2_890_000_000),
+            "from 2.58 s to 2.89 s"
+        );
     }
 }

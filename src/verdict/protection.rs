@@ -1,12 +1,16 @@
 //! What became of the protected work: an axis of its own. A lock may lose its holder's exclusivity
 //! and fencing still keep the work; a lock may look fine and the work be damaged.
+//!
+//! A fence compares numbers and can be wrong with them: if the lock server gave a new holder a
+//! token that is not above an older one's, the store refuses the rightful holder. That is no stale
+//! write, and where the store then takes the older holder's, the work was not kept.
 
 use super::Protection;
 use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::staleness;
-use crate::checks::{Finding, Outcome};
+use crate::checks::{EVIDENCE, Finding, Outcome};
 use crate::timeline::event::AttemptKind;
-use crate::timeline::history::History;
+use crate::timeline::history::{Grant, History, StoreAttempt};
 
 /// Checks whose violation means that the work itself was damaged.
 const DAMAGE: [&str; 4] = [
@@ -29,15 +33,55 @@ pub fn protection(history: &History, findings: &[Finding]) -> Protection {
         return Protection::NotTested;
     }
     let stale = staleness.stale.iter().map(|(index, _)| *index);
-    let mut refused = stale.chain(staleness.late).filter(|index| {
-        let attempt = &history.store[*index];
-        !attempt.accepted && attempt.kind == AttemptKind::Write
-    });
+    let (accepted, refused): (Vec<_>, Vec<_>) = stale
+        .chain(staleness.late)
+        .map(|index| &history.store[index])
+        .filter(|attempt| attempt.kind == AttemptKind::Write)
+        .partition(|attempt| attempt.accepted);
+    let rightful: Vec<_> = refused
+        .iter()
+        .filter_map(|attempt| rightful(history, attempt))
+        .collect();
+    let overtaken = rightful.iter().any(|grant| older_accepted(history, grant));
     let reads = exposed(history);
     let mut reads = reads.iter().filter(|read| read.stale);
-    if refused.next().is_some() || reads.any(|read| !history.store[read.index].accepted) {
+    if !accepted.is_empty() || overtaken {
+        Protection::Lost
+    } else if refused.len() > rightful.len()
+        || reads.any(|read| !history.store[read.index].accepted)
+    {
         Protection::KeptByFencing
-    } else {
+    } else if is_shown(findings) {
         Protection::Kept
+    } else {
+        Protection::NotTested
     }
+}
+
+/// The grant of a refused writer that was certainly entitled when the store refused it.
+fn rightful<'h>(history: &'h History, attempt: &StoreAttempt) -> Option<&'h Grant> {
+    let grant = history.grant_of(attempt.grant.as_ref()?)?;
+    let definite = grant.definite.filter(|_| grant.doubt.is_none())?;
+    let epsilon = history.epsilon_ns;
+    let inside = attempt.applied > definite.from.saturating_add(epsilon)
+        && attempt.applied.saturating_add(epsilon) < definite.to;
+    (inside && grant.fencing == attempt.fencing).then_some(grant)
+}
+
+/// The store took a write of an older grant of the same key after this one was made.
+fn older_accepted(history: &History, newer: &Grant) -> bool {
+    let writes = history.store.iter();
+    writes
+        .filter(|write| write.took_effect() && write.kind == AttemptKind::Write)
+        .filter(|write| write.applied > newer.granted.latest)
+        .filter_map(|write| history.grant_of(write.grant.as_ref()?))
+        .any(|older| {
+            older.key == newer.key && older.server == newer.server && older.pos < newer.pos
+        })
+}
+
+/// What should have endangered the work is shown to have happened; else nothing was kept from it.
+fn is_shown(findings: &[Finding]) -> bool {
+    let evidence = findings.iter().find(|finding| finding.check == EVIDENCE);
+    evidence.is_none_or(|finding| finding.outcome == Outcome::Holds)
 }

@@ -16,6 +16,7 @@ pub fn read(world: &World) -> Vec<(&'static str, bool)> {
         ("honest_belief", dishonest(world)),
         ("fencing_rises", falls(world)),
         ("no_stale_write", stale(world)),
+        ("no_stale_read", read_late(world)),
         ("owner_only", world.trespass),
         ("recovers", overdue(world)),
         ("stops_after_loss", goes_on(world)),
@@ -145,9 +146,19 @@ fn update_lost(world: &World) -> bool {
         })
 }
 
-/// A refused write of one who was entitled, while nobody else can have been.
+/// A read was answered whose reader's entitlement had ended, and another was granted after him.
+fn read_late(world: &World) -> bool {
+    let answered = world.reads.iter().filter(|read| read.accepted);
+    answered.into_iter().any(|read| {
+        let (_, to) = entitled(&world.grants[read.grant]);
+        let mut later = world.grants[read.grant + 1..].iter();
+        to + EPSILON < read.at && later.any(|next| next.at + EPSILON < read.at)
+    })
+}
+
+/// A refused write or read of one who was entitled, while nobody else can have been.
 fn wronged(world: &World) -> bool {
-    world.writes.iter().any(|write| {
+    world.writes.iter().chain(&world.reads).any(|write| {
         let grant = &world.grants[write.grant];
         let (from, to) = entitled(grant);
         let may_hold = |other: &&Truth| {

@@ -61,6 +61,8 @@ pub struct World {
     pub clear: bool,
     pub grants: Vec<Truth>,
     pub writes: Vec<Write>,
+    /// Reads under a grant: what was based on it is not known.
+    pub reads: Vec<Write>,
     /// A release or renewal of one grant changed another's key.
     pub trespass: bool,
     /// Something was told as done that was not.
@@ -101,6 +103,7 @@ impl World {
             clear: false,
             grants: Vec::new(),
             writes: Vec::new(),
+            reads: Vec::new(),
             trespass: false,
             boast: false,
             waits: Vec::new(),
@@ -186,13 +189,14 @@ impl World {
             }
             return;
         }
-        match self.below(20) {
+        match self.below(22) {
             0..4 => self.renew(worker),
             4..7 => self.release(worker),
             7..11 => self.check(worker),
             11..17 => self.write(worker),
             17 => self.lose(worker),
             18 => self.die(worker),
+            19 | 20 => self.read(worker),
             _ => {}
         }
     }
@@ -449,6 +453,27 @@ impl World {
             self.record.log(&held, self.now, entry, true);
             self.writes.push(write);
         }
+    }
+
+    /// A store that fences reads refuses those that are older than an accepted write.
+    fn read(&mut self, worker: usize) {
+        let Some(grant) = self.workers[worker].held else {
+            return;
+        };
+        let held = self.grants[grant].held.clone();
+        let accepted = self.writes.iter().filter(|write| write.accepted);
+        let highest = accepted.filter_map(|write| write.fencing).max();
+        let accepted = self.chance(70) || held.fencing >= highest;
+        let id = self.record.read(&held, self.now, accepted);
+        self.workers[worker].free = self.now + 1;
+        self.reads.push(Write {
+            id,
+            grant,
+            fencing: held.fencing,
+            based_on: None,
+            accepted,
+            at: self.now,
+        });
     }
 
     /// A handle says Lost of its own accord; a sound one only when the key was taken from it.

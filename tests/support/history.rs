@@ -399,6 +399,41 @@ impl Record {
         }
     }
 
+    /// A `read` step that reaches the store at `at`; it is shown the last accepted write.
+    pub fn read(&mut self, held: &Held, at: u64, accepted: bool) -> String {
+        self.names += 1;
+        self.store_n += 1;
+        let id = format!("{}.read.{}", held.worker, self.names);
+        let call = Call::ReadUnder {
+            read: id.clone(),
+            grant: Some(held.grant.clone()),
+            fencing: held.fencing,
+        };
+        let op = self.invoke(&held.worker, at - 1, Some("read.1"), call);
+        let shown = self.last_write.clone().filter(|_| accepted);
+        let event = Event::StoreAttempt {
+            n: self.store_n,
+            resource: "r".to_owned(),
+            kind: AttemptKind::Read,
+            write: id.clone(),
+            based_on: shown.clone(),
+            grant: Some(held.grant.clone()),
+            fencing: held.fencing,
+            job: None,
+            accepted,
+            done_before: false,
+            highest: self.highest,
+            applied: ns(at),
+        };
+        self.push(ns(at), By::Store, event);
+        let (outcome, answer) = match accepted {
+            true => (Outcome::Ok, Answer::Value { write: shown }),
+            false => (Outcome::Fail, Answer::Rejected { highest: None }),
+        };
+        self.ret(&held.worker, op, at + 1, outcome, answer);
+        id
+    }
+
     /// An `enter` around whatever stands between.
     pub fn enter(&mut self, worker: &str, from: u64) -> u64 {
         self.invoke(

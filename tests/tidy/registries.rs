@@ -70,7 +70,11 @@ pub const FOLDERS: &[Folder] = &[
         path: "src/store/",
         registry: "src/store/mod.rs",
         list: "ALL",
-        beside: &[("rule", "the one rule that every fenced store applies")],
+        beside: &[
+            ("queue", "the queue beside the store, of one kind"),
+            ("rule", "the one rule that every fenced store applies"),
+            ("spec", "what a store is opened with"),
+        ],
     },
     Folder {
         path: "src/report/charts/",

@@ -163,11 +163,21 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         let from = secs(onset.effective);
         proof.shown.push(match heal {
             Some(heal) => format!(
-                "{name} ({kind} {target}) was in effect from {from} to {}",
-                secs(heal.began)
+                "{name} ({kind} {target}) was in effect from {from} to {}{}",
+                secs(heal.began),
+                gone(heal)
             ),
             None => format!("{name} ({kind} {target}) was done by {from}"),
         });
+    }
+}
+
+/// When a heal was seen to have worked, where that reads as another time than its begin.
+fn gone(heal: &Healed) -> String {
+    let removed = heal.removed.map(secs);
+    match removed.filter(|removed| *removed != secs(heal.began)) {
+        Some(removed) => format!(" and seen to be gone at {removed}"),
+        None => String::new(),
     }
 }
 

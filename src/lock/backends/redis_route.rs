@@ -5,6 +5,7 @@
 //! not be reached, it refused because it is the wrong one. All of it within the command's own
 //! time. What was sent and brought no answer is never sent again: who knows who has done it.
 
+use crate::lock::backends::redis_asked::nothing_sent;
 use crate::lock::backends::redis_found::{Node, Seeker};
 use crate::lock::backends::redis_scripts::Text;
 use crate::lock::lease;
@@ -15,8 +16,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// Pause before the third try, and the longest one: the first thing to do after a refusal is to
-/// look for another node at once.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(25), Duration::from_millis(200));
+/// look for another node at once, and who finds none must not swamp those who are left.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(400));
 
 /// The way to whoever may change a lock.
 #[derive(Clone)]
@@ -193,7 +194,8 @@ async fn ask_node(
     // Of our own: what lets us in is valid for the one command that follows on the connection.
     let live = seeker.link_to(taker)?.connect(until).await?;
     let line = Line::Live(&live);
-    line.call(&redis::cmd("ASKING"), until).await?;
+    let let_in = line.call(&redis::cmd("ASKING"), until).await;
+    let_in.map_err(nothing_sent)?;
     let by_text = match &call.what {
         What::Plain(command) => return line.call(command, until).await,
         What::Script {

@@ -43,10 +43,8 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
                 }
             }
             tbody {
-                @for (tenure, free) in tenures.iter().zip(&free).take(GRANTS_MAX) {
-                    @if let Some(since) = free {
-                        tr.free { td data-of="from" { (at_ms(*since)) } td data-of="to" { (at_ms(tenure.from)) } td colspan="4" { "nobody" } }
-                    }
+                @for (index, (tenure, free)) in tenures.iter().zip(&free).enumerate().take(GRANTS_MAX) {
+                    (gap(&tenures[..index], tenure, *free))
                     (grant(arm, tenure, links))
                 }
                 (ending(&arm.scene))
@@ -56,6 +54,27 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
         @if tenures.len() > GRANTS_MAX {
             p { "and " (tenures.len() - GRANTS_MAX) " more grants; the raw timeline has them." }
         }
+    }
+}
+
+/// What lies between a grant and those before it: nobody's time, a key that is gone while its
+/// holder is still entitled, or less than the record can tell.
+fn gap(before: &[Tenure], next: &Tenure, free: Option<u64>) -> Markup {
+    let last = before.iter().map(|tenure| tenure.until).max();
+    let Some(since) = free
+        .or(last)
+        .filter(|since| at_ms(*since) != at_ms(next.from) && *since < next.from)
+    else {
+        return html! {};
+    };
+    let still = before.iter().rfind(|other| other.entitled > next.from);
+    let told = match (free, still.and_then(|other| other.worker.as_deref())) {
+        (_, Some(still)) => format!("no key, while {still} was still entitled"),
+        (Some(_), None) => "nobody".to_owned(),
+        (None, None) => "changes hands, closer than the record can tell".to_owned(),
+    };
+    html! {
+        tr.free { td data-of="from" { (at_ms(since)) } td data-of="to" { (at_ms(next.from)) } td colspan="4" { (told) } }
     }
 }
 

@@ -15,7 +15,7 @@ pub fn section(model: &Model, links: &Links) -> Markup {
     html! {
         section id="controls" {
             h2 { "Controls" }
-            p.lead { "The same drill again, each time with one protection removed. Here red is what must happen: a control that does not go red, for the reason that it names, shows that the drill cannot see the damage, and the drill is then inconclusive." }
+            p.lead { "The same drill again, each time with one thing changed: a protection taken away, a defect built in, or a worker that does it wrong. Here red is what must happen: a control that does not go red, for the reason that it names, shows that the drill cannot see the damage, and the drill is then inconclusive." }
             @if controls.is_empty() { p { "This drill has no control." } }
             @for control in controls { (card(control, model.main(), links)) }
         }
@@ -35,7 +35,9 @@ fn card(control: &ArmModel, main: Option<&ArmModel>, links: &Links) -> Markup {
             h3 { code { (control.result.arm) } " " span class=(format!("tag {class}")) { (answer) } }
             @if let Some(change) = control.plan().and_then(|plan| plan.control.as_ref()) {
                 p { "One thing differs from the main arm: " code { (change.path) } " is "
-                    code { (change.to) } " instead of " code { (change.from) }
+                    code { (change.to) }
+                    @if change.from.is_null() { ", which the main arm does not set" }
+                    @else { " instead of " code { (change.from) } }
                     ". It must violate " code { (change.check) } ", witnessed by " b { (change.by) } "." }
             }
             @if control.result.red_as_required == Some(true) { (outcome(control, links)) }
@@ -63,7 +65,7 @@ fn outcome(control: &ArmModel, links: &Links) -> Markup {
                 " That is why " code { "no_stale_write" } " may hold here although the work is lost: each write was legal when it came."
             }
             @if control.result.protection == Protection::KeptByFencing {
-                " The work was kept all the same: the protection that was removed here is another one."
+                " The work was kept all the same: what was changed here is not the fence."
             }
         }
     }

@@ -13,7 +13,7 @@ pub fn timeline(model: &Model, links: &Links) -> Markup {
     html! {
         section id="picture" {
             h2 { "What happened" }
-            p.lead { "Time runs from left to right, in seconds since the arm began. Rest on a mark for its story; follow it to its event." }
+            p.lead { "Time runs from left to right, in seconds since the arm began. Rest on a mark for its story, or touch it: its story then stands below the picture, with the way to its event. Without the script each mark leads to its event at once." }
             @if let Some(main) = model.main() {
                 (both(main, &main.scene, links, Legend::All))
                 (enlarged(main, links, &main.scene, "The decisive moment, enlarged"))

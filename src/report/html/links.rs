@@ -73,6 +73,7 @@ impl Links {
                     Part::Text(words) => (self.explain(words)),
                     Part::Code(typed) => code { (typed) },
                     Part::Event(words, seq) => (self.link(arm, words, *seq)),
+                    Part::Page(words, address) => a href=(address) { (words) },
                 }
             }
         }

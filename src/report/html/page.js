@@ -136,6 +136,24 @@
   ).then(follow);
   window.addEventListener("hashchange", follow);
 
+  // A finger cannot rest on a mark: what it touches is told below the picture.
+  for (const figure of document.querySelectorAll("figure")) {
+    figure.addEventListener("click", (event) => {
+      const title = event.pointerType === "touch" && event.target.querySelector("title");
+      if (!title) return;
+      event.preventDefault();
+      const told = figure.querySelector(".told") || figure.appendChild(document.createElement("p"));
+      told.className = "told";
+      told.textContent = `${title.textContent} `;
+      const way = event.target.closest("a");
+      if (!way) return;
+      const link = document.createElement("a");
+      link.href = way.getAttribute("href");
+      link.textContent = "(its event)";
+      told.append(link);
+    });
+  }
+
   // On paper nothing can be opened: what is folded is unfolded for it, and folded again after.
   let folded = [];
   window.addEventListener("beforeprint", () => {

@@ -6,7 +6,9 @@ use super::siblings;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
 use crate::report::sentence::{Sentence, stop};
-use crate::report::story::{controls, first_line, holding, next, protection, what_happened};
+use crate::report::story::{
+    beside, controls, faults_done, first_line, holding, next, protection, saved, stale_writes,
+};
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
 
@@ -38,9 +40,9 @@ pub fn section(model: &Model, series: &Series, links: &Links) -> Markup {
 fn tone(model: &Model) -> &'static str {
     use crate::verdict::{Protection, Verdict};
     match model.result.protection {
-        // Green would claim more than a run that cannot tell.
+        // Green would claim more than a run that cannot tell, or in which the fence was wrong.
         Protection::Kept | Protection::KeptByFencing
-            if model.result.verdict == Verdict::Inconclusive =>
+            if model.result.verdict == Verdict::Inconclusive || is_refused(model) =>
         {
             "neutral"
         }
@@ -48,6 +50,12 @@ fn tone(model: &Model) -> &'static str {
         Protection::Lost => "fail",
         Protection::NotTested => "inconclusive",
     }
+}
+
+/// A rightful holder's write was refused.
+fn is_refused(model: &Model) -> bool {
+    let writes = model.main().into_iter().flat_map(|main| &main.scene.writes);
+    writes.into_iter().any(|write| write.rightful)
 }
 
 fn troubles(model: &Model) -> Markup {
@@ -70,10 +78,13 @@ fn troubles(model: &Model) -> Markup {
 fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Markup {
     html! {
         dl.glance {
-            (entry("What was done, to whom, when", links, main, &what_happened::faults_done(main)))
+            (entry("What was done, to whom, when", links, main, &faults_done::told(main)))
             (entry("Who held the lock", links, main, &[holding::holders(&main.scene)]))
-            (entry("Was a stale write accepted?", links, main, &what_happened::stale_writes(main)))
-            (entry("What saved the work?", links, main, &[what_happened::saved_by(main)]))
+            (entry("Was a stale write accepted?", links, main, &stale_writes::stale_writes(main)))
+            @for (question, answers) in beside::asked(main) {
+                (entry(question, links, main, &answers))
+            }
+            (entry("What saved the work?", links, main, &[saved::by(main)]))
             (without(model, links))
             dt { "Is this lock safe?" }
             dd {

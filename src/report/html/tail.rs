@@ -27,7 +27,7 @@ pub fn what_ran(model: &Model) -> Markup {
                     dd { (plan.lock.backend) ", lease " (millis(plan.lock.lease_ms)) ", "
                         @match plan.lock.renew_ms {
                             Some(renew) => { "renewed every " (millis(renew)) },
-                            None => "not renewed",
+                            None => "no renewal by timer",
                         }
                         @if let Some(flaw) = &plan.lock.flaw { ", with the built-in defect " code { (flaw) } }
                     }

@@ -33,7 +33,7 @@ pub const TERMS: &[Term] = &[
     term(
         "control",
         &[],
-        "The drill again with one protection removed. It must go red; otherwise the drill could not have seen the damage.",
+        "The drill again with one thing changed: a protection taken away, a defect built in, or a worker that does it wrong. It must go red; otherwise the drill could not have seen the damage.",
     ),
     term(
         "lab",
@@ -103,7 +103,7 @@ pub const TERMS: &[Term] = &[
     term(
         "fault, onset, heal",
         &["heal", "healed", "onset"],
-        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen.",
+        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
     ),
     term(
         "lost (told)",
@@ -143,7 +143,7 @@ pub const TERMS: &[Term] = &[
     term(
         "protection of the work",
         &[],
-        "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost. not tested: nothing was put to the test.",
+        "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost, or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
     ),
     term(
         "to within …, host stall",
@@ -176,6 +176,11 @@ pub const TERMS: &[Term] = &[
         "A fencing token that was never issued to the grant that presents it.",
     ),
     term(
+        "queue, outbox",
+        &["queue", "outbox"],
+        "A queue is a second place that the work must reach and that shares no transaction with the store. An outbox is a table of the store into which a write puts its job in the same step, to be published from there.",
+    ),
+    term(
         "digest",
         &["digest", "owner digest"],
         "The beginning of a hash of an owner token: it tells owners apart without giving the secret away.",
@@ -184,5 +189,40 @@ pub const TERMS: &[Term] = &[
         "event",
         &[],
         "One line of the record, by its number; the numbers at the end of a sentence lead to the lines that it rests on.",
+    ),
+    term(
+        "owner token",
+        &["owner token", "owner tokens"],
+        "A random value that a holder leaves in its key. A renewal or release names it, so that the lock server can refuse one that belongs to another grant.",
+    ),
+    term(
+        "judged, not judged",
+        &["not judged"],
+        "A check that was not run on this record, because this lock or store gives it nothing to judge.",
+    ),
+    term(
+        "unknown outcome",
+        &["unknown outcome", "unknown outcomes"],
+        "An operation that got no answer, or one that leaves open whether it took effect.",
+    ),
+    term(
+        "isolation: guard, namespace",
+        &["guard", "namespace"],
+        "How an arm's processes are kept from outliving it. Namespace: the kernel ends all of them with their first one. Guard: a process that watches the lab ends them when it dies.",
+    ),
+    term(
+        "late_us",
+        &[],
+        "How late a sleep of one millisecond was at most on this machine just before the run, in microseconds.",
+    ),
+    term(
+        "Redis words: FLUSHALL, PEXPIRE, eviction",
+        &["FLUSHALL", "PEXPIRE", "pexpire", "evicts"],
+        "FLUSHALL deletes every key of a server. PEXPIRE gives a key a lease in milliseconds. Eviction is what a server does with keys that it may drop when its memory is full.",
+    ),
+    term(
+        "lockdrill recheck, report, doctor",
+        &[],
+        "Commands: recheck judges a recorded run again, report draws its page again, doctor says what this machine has and how noisy it is.",
     ),
 ];

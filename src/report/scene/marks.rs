@@ -1,4 +1,4 @@
-//! Single things on the picture: renewals, losses, parks, faults.
+//! Single things on the picture: renewals, losses, parks.
 
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
@@ -73,44 +73,6 @@ pub struct Park {
     pub awaited: bool,
     /// The line.
     pub event: u64,
-}
-
-/// One fault that was injected.
-#[derive(Debug, Clone)]
-pub struct FaultMark {
-    /// Name in the plan.
-    pub name: String,
-    /// Kind.
-    pub kind: String,
-    /// Whom it hit.
-    pub worker: Option<String>,
-    /// What was awaited to begin it.
-    pub trigger: String,
-    /// What made the lab undo it; none if it was not undone.
-    pub cause: Option<String>,
-    /// When the injecting call began, and when its effect was seen in full.
-    pub began: u64,
-    /// When its effect was seen in full.
-    pub effective: u64,
-    /// It lasts until it is undone; else it is over as soon as it is done.
-    pub lasts: bool,
-    /// When the heal began.
-    pub healed: Option<u64>,
-    /// When the removal was seen by its effect.
-    pub removed: Option<u64>,
-    /// Onset and heal.
-    pub events: Vec<u64>,
-}
-
-impl FaultMark {
-    /// When it was over: at once, when its heal began, or never on the record.
-    pub fn over(&self) -> Option<u64> {
-        if self.lasts {
-            self.healed.or(self.removed)
-        } else {
-            Some(self.effective)
-        }
-    }
 }
 
 /// Every renewal command, with the time that was left when it was sent.
@@ -217,32 +179,4 @@ pub fn parks(history: &History) -> Vec<Park> {
         event: point.seq,
     });
     marks.collect()
-}
-
-/// Every fault that was injected, with its heal.
-pub fn faults(history: &History) -> Vec<FaultMark> {
-    let mut marks = Vec::new();
-    for window in &history.faults {
-        for (index, onset) in window.onsets.iter().enumerate() {
-            let heal = window.heals.get(index);
-            let mut events = vec![onset.seq];
-            events.extend(heal.map(|heal| heal.seq));
-            marks.push(FaultMark {
-                name: window.fault.clone(),
-                kind: window.kind.clone(),
-                worker: window
-                    .worker
-                    .map(|worker| history.worker_name(worker).to_owned()),
-                trigger: onset.trigger.clone(),
-                cause: heal.map(|heal| heal.cause.clone()),
-                began: onset.began,
-                effective: onset.effective,
-                lasts: window.lasts,
-                healed: heal.map(|heal| heal.began),
-                removed: heal.and_then(|heal| heal.removed),
-                events,
-            });
-        }
-    }
-    marks
 }

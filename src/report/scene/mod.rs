@@ -4,7 +4,11 @@
 //! A scene is for looking at. It never judges, and no check reads it.
 
 pub mod belief;
+pub mod beside;
+pub mod faults;
+pub mod frames;
 pub mod marks;
+pub mod rightful;
 pub mod server;
 pub mod tenure;
 pub mod waits;
@@ -13,7 +17,10 @@ pub mod writes;
 use crate::ids::GrantId;
 use crate::timeline::history::History;
 use belief::Belief;
-use marks::{FaultMark, LossMark, Park, Renewal};
+use beside::BesideMark;
+use faults::FaultMark;
+use frames::FrameMark;
+use marks::{LossMark, Park, Renewal};
 use server::ServerMark;
 use std::collections::HashMap;
 use tenure::Tenure;
@@ -37,6 +44,8 @@ pub struct Scene {
     pub beliefs: Vec<Belief>,
     /// Writes and seals, joined with the store's log.
     pub writes: Vec<WriteMark>,
+    /// Reads, publications, and fencing tokens drawn without the lock.
+    pub beside: Vec<BesideMark>,
     /// Renewals.
     pub renewals: Vec<Renewal>,
     /// Losses told.
@@ -45,6 +54,8 @@ pub struct Scene {
     pub parks: Vec<Park>,
     /// Faults.
     pub faults: Vec<FaultMark>,
+    /// Held requests that were sent on.
+    pub frames: Vec<FrameMark>,
     /// Faults that could not be injected: name, `seq`, why.
     pub not_injected: Vec<(String, u64, String)>,
     /// The server's effects.
@@ -81,10 +92,12 @@ impl Scene {
             servers: servers(history),
             beliefs: belief::beliefs(history),
             writes: writes::writes(history, &tenures),
+            beside: beside::beside(history, &tenures),
             renewals: marks::renewals(history),
             losses: marks::losses(history),
             parks: marks::parks(history),
-            faults: marks::faults(history),
+            faults: faults::faults(history),
+            frames: frames::frames(history),
             not_injected: not_injected(history),
             server: server::server(history),
             stalls: history
@@ -119,9 +132,11 @@ impl Scene {
             ..self.clone()
         };
         part.writes.retain(|write| inside(write.at()));
+        part.beside.retain(|mark| inside(mark.at));
         part.renewals.retain(|renewal| inside(renewal.at()));
         part.losses.retain(|loss| inside(loss.at));
         part.parks.retain(|park| inside(park.from));
+        part.frames.retain(|frame| inside(frame.at));
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults

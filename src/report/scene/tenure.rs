@@ -40,6 +40,10 @@ pub struct Tenure {
     pub grant: Option<GrantId>,
     /// Fencing token.
     pub fencing: Option<u64>,
+    /// When its worker sent the attempt that it answers, lab time, ns; none if that is not known.
+    pub asked: Option<u64>,
+    /// The script step that asked, `enter.1`.
+    pub step: Option<String>,
     /// Begin of the entitlement, lab time, ns.
     pub from: u64,
     /// End of the key, or of the entitlement if that came first, lab time, ns.
@@ -112,7 +116,12 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
     };
     let until = key_taken.map_or(entitled, |taken| taken.at.min(entitled));
     let from = grant.granted.middle();
+    let attempt = grant
+        .attempt
+        .and_then(|index| history.operations.get(index));
     Tenure {
+        asked: attempt.map(|attempt| attempt.invoked),
+        step: attempt.and_then(|attempt| attempt.step.clone()),
         worker: grant
             .worker
             .map(|worker| history.worker_name(worker).to_owned()),
@@ -178,6 +187,8 @@ fn from_clients(history: &History) -> Vec<Tenure> {
             let lease = lease_ms.saturating_mul(1_000_000);
             by_grant.insert(grant, (tenures.len(), lease));
             tenures.push(Tenure {
+                asked: Some(operation.invoked),
+                step: operation.step.clone(),
                 worker: Some(history.worker_name(operation.worker).to_owned()),
                 grant: Some(grant.clone()),
                 fencing,

@@ -1,5 +1,6 @@
 //! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
+use super::rightful;
 use super::tenure::Tenure;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, AttemptKind, Call};
@@ -55,6 +56,9 @@ pub struct WriteMark {
     pub fate: Fate,
     /// Its fencing token is not the one that its grant came with.
     pub borrowed: bool,
+    /// It was refused for its fencing token although its writer was entitled: the number was
+    /// wrong, not the writer.
+    pub rightful: bool,
     /// Index of the tenure of its grant, if there is one.
     pub tenure: Option<usize>,
     /// How long after the end of its own entitlement it reached the store, ns; none if it was not
@@ -82,9 +86,10 @@ impl WriteMark {
         !self.seal && self.grant.is_none() && self.fencing.is_none()
     }
 
-    /// Late, under a borrowed token, or older than what the store knew.
+    /// Late, under a borrowed token, or older than what the store knew; a rightful writer's that was
+    /// refused is none of these.
     pub fn is_stale(&self) -> bool {
-        self.late.is_some() || self.borrowed || self.is_older()
+        !self.rightful && (self.late.is_some() || self.borrowed || self.is_older())
     }
 
     /// What is wrong with it although the store accepted it; none of a seal, which changes no data.
@@ -137,6 +142,7 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
         mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
+    rightful::find(&mut marks, tenures, history.epsilon_ns);
     marks
 }
 
@@ -216,6 +222,7 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         overwrites: None,
         fate,
         borrowed: false,
+        rightful: false,
         tenure: None,
         late: None,
         events: operation.seqs(),
@@ -238,6 +245,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         overwrites: None,
         fate: Fate::Unknown,
         borrowed: false,
+        rightful: false,
         tenure: None,
         late: None,
         events: Vec::new(),

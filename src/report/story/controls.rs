@@ -1,7 +1,7 @@
 //! What the controls let through, one sentence a control: what a protection is worth is seen when
 //! it is missing.
 
-use super::protection::most_telling;
+use super::protection::{most_telling, reached};
 use super::{bare, consequence, finding};
 use crate::checks::{Finding, Outcome};
 use crate::lock::flaws::Flaw;
@@ -81,12 +81,18 @@ fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
         Some(Harm::Borrowed) => "borrowed",
         Some(Harm::Late) | None => "late",
     };
-    let sentence = Sentence::of(format!(
-        "{without}, the {kind} write of {} was ",
-        write.worker
-    ))
-    .event("accepted", write.event)
-    .text(format!(" at {}", at(write.at())));
+    let alike = reached(&control.scene).filter(|other| other.harm() == write.harm());
+    let sentence = match alike.count() {
+        0 | 1 => Sentence::of(format!(
+            "{without}, the {kind} write of {} was ",
+            write.worker
+        ))
+        .event("accepted", write.event)
+        .text(format!(" at {}", at(write.at()))),
+        n => Sentence::of(format!("{without}, {n} {kind} writes were accepted, "))
+            .event(format!("the first of {}", write.worker), write.event)
+            .text(format!(" at {}", at(write.at()))),
+    };
     match consequence::lost(&control.scene, write) {
         Some(lost) => sentence.text("; ").then(lost),
         None => sentence,
@@ -109,6 +115,12 @@ fn without(change: &Control) -> String {
                 format!("with the built-in defect {flaw} in the lock ({what})")
             },
         ),
+        (path, _) if change.from.is_null() => {
+            format!(
+                "with {path} = {}, which the main arm does not set",
+                change.to
+            )
+        }
         (path, _) => format!("with {path} = {} instead of {}", change.to, change.from),
     }
 }

@@ -18,8 +18,8 @@ pub struct Other {
     pub name: String,
     /// What it asks, from its file.
     pub question: String,
-    /// How its newest run beside this one ended; none if there is none.
-    pub newest: Option<Verdict>,
+    /// Run id and verdict of its newest run beside this one; none if there is none.
+    pub newest: Option<(String, Verdict)>,
 }
 
 /// Drills that put to the test what this one did not: the nearest kin first, then those without a
@@ -83,12 +83,13 @@ fn news(plan: &Plan, other: &Plan) -> usize {
 
 /// How the newest readable run ended that lies where the runs of this drill lie:
 /// `<root>/<drill>/<run id>`.
-fn newest(dir: &Path, drill: &str) -> Option<Verdict> {
+fn newest(dir: &Path, drill: &str) -> Option<(String, Verdict)> {
     let dir = dir.canonicalize().ok()?;
     let runs = fs::read_dir(dir.parent()?.parent()?.join(drill)).ok()?;
     let mut runs: Vec<_> = runs.filter_map(Result::ok).map(|run| run.path()).collect();
     runs.sort_unstable_by(|a, b| b.cmp(a));
     runs.iter()
-        .find_map(|run| results::read(run).ok())
-        .map(|result| result.verdict)
+        .filter_map(|run| Some((run.file_name()?.to_str()?, results::read(run).ok()?)))
+        .map(|(id, result)| (id.to_owned(), result.verdict))
+        .next()
 }

@@ -4,86 +4,201 @@
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
-use crate::report::words::{at, count, span, stretch};
+use crate::report::words::{Clock, at, count, span};
 
-/// More grants than this are counted, not told.
+/// More grants than this are summed up, not told.
 const MAX: usize = 6;
+
+/// Of more grants than [`MAX`] so many are told.
+const FIRST: usize = 3;
+
+/// A gap shorter than this is what it takes to ask and be answered, ns.
+const PROMPT: u64 = 20_000_000;
 
 /// The line.
 pub fn holders(scene: &Scene) -> Sentence {
-    if scene.tenures.is_empty() {
+    let tenures = &scene.tenures;
+    if tenures.is_empty() {
         return Sentence::of(format!(
             "nobody, as far as the record shows; it ends at {}",
             at(scene.ends)
         ));
     }
+    let shown = if tenures.len() > MAX { FIRST } else { MAX };
+    let line = Line {
+        scene,
+        clock: clock(&tenures[..shown.min(tenures.len())]),
+    };
     let mut sentence = Sentence::default();
     let mut held_until = None;
-    for (tenure, free) in scene.tenures.iter().zip(free_before(scene)).take(MAX) {
+    for (index, free) in free_before(scene).into_iter().enumerate().take(shown) {
+        let tenure = &tenures[index];
         sentence = match (held_until, free) {
             (None, _) => sentence,
-            (Some(_), Some(since)) => sentence.text(nobody(scene, since, tenure)),
+            (Some(_), Some(since)) => sentence.text(line.nobody(since, index)),
             (Some(until), None) if tenure.from.saturating_add(blur(scene)) < until => {
                 sentence.text(", and at the same time ")
             }
             (Some(_), None) => sentence.text(", then "),
         };
         held_until = held_until.max(Some(tenure.until));
-        sentence = one(sentence, tenure);
+        sentence = line.one(sentence, index);
     }
-    if scene.tenures.len() > MAX {
-        let more = count(scene.tenures.len() - MAX, "more grant");
-        return sentence.text(format!("; and {more}"));
+    if tenures.len() > shown {
+        return sentence.text(line.rest(shown));
     }
     sentence.text(ending(scene, held_until.unwrap_or(0)))
 }
 
-fn one(sentence: Sentence, tenure: &Tenure) -> Sentence {
-    let worker = tenure.worker.clone().unwrap_or("somebody".to_owned());
-    let sentence = sentence
-        .event(worker.as_str(), tenure.granted_by)
-        .text(format!(" {}", stretch(tenure.from, tenure.until)));
-    let Some(taken) = tenure.key_taken else {
-        return sentence.text(match tenure.ended {
-            _ if tenure.endless && tenure.ended != Ended::Released => {
-                " (a key without a lease, it never ends)"
-            }
-            Ended::Open => "",
-            Ended::Released => " (then it released)",
-            Ended::Expired => " (then its lease ran out)",
-        });
-    };
-    sentence
-        .text(" (its key was ")
-        .event(format!("{} at {}", taken.how, at(taken.at)), taken.event)
-        .text(format!("{})", promised(tenure, &worker)))
-}
-
-/// Until when a worker whose key is gone was still entitled.
-fn promised(tenure: &Tenure, worker: &str) -> String {
-    if tenure.endless {
-        "; it had no lease and would never have ended".to_owned()
-    } else if tenure.entitled > tenure.until {
-        let until = at(tenure.entitled);
-        format!("; {worker} was entitled until {until} all the same")
-    } else {
-        String::new()
-    }
-}
-
-/// A gap, and why the next holder did not come sooner.
-fn nobody(scene: &Scene, since: u64, next: &Tenure) -> String {
-    let gap = span(next.from.saturating_sub(since));
-    let asked = next.worker.as_ref().and_then(|worker| {
-        let own = scene.busy.iter().filter(|(name, _)| name == worker);
-        own.map(|(_, at)| *at).filter(|at| *at < since).max()
+/// A clock that tells every change of hands apart.
+fn clock(tenures: &[Tenure]) -> Clock {
+    let instants = tenures.iter().flat_map(|tenure| {
+        let taken = tenure.key_taken.map(|taken| taken.at);
+        [Some(tenure.from), Some(tenure.until), taken]
     });
-    match (asked, &next.worker) {
-        (Some(asked), Some(worker)) => format!(
-            ", then nobody for {gap} ({worker} was waiting: it had asked last at {} and asks again only after a pause), then ",
-            at(asked)
-        ),
-        _ => format!(", then nobody for {gap}, then "),
+    let mut instants: Vec<u64> = instants.flatten().collect();
+    instants.dedup();
+    Clock::telling(&instants)
+}
+
+struct Line<'s> {
+    scene: &'s Scene,
+    clock: Clock,
+}
+
+impl Line<'_> {
+    fn one(&self, sentence: Sentence, index: usize) -> Sentence {
+        let tenure = &self.scene.tenures[index];
+        let worker = tenure.worker.clone().unwrap_or("somebody".to_owned());
+        let sentence = sentence
+            .event(worker.as_str(), tenure.granted_by)
+            .text(format!(
+                "{} {}",
+                self.again(index),
+                self.clock.stretch(tenure.from, tenure.until)
+            ));
+        let sentence = sentence.text(self.both(index));
+        let Some(taken) = tenure.key_taken else {
+            return sentence.text(match tenure.ended {
+                _ if tenure.endless && tenure.ended != Ended::Released => {
+                    " (a key without a lease, it never ends)"
+                }
+                Ended::Open => "",
+                Ended::Released => " (then it released)",
+                Ended::Expired => " (then its lease ran out)",
+            });
+        };
+        sentence
+            .text(" (its key was ")
+            .event(
+                format!("{} at {}", taken.how, self.clock.at(taken.at)),
+                taken.event,
+            )
+            .text(format!("{})", self.promised(tenure, &worker)))
+    }
+
+    /// Why a worker that had the lock before has it again: its script asks again.
+    fn again(&self, index: usize) -> String {
+        let (before, rest) = self.scene.tenures.split_at(index);
+        let Some(tenure) = rest.first() else {
+            return String::new();
+        };
+        match &tenure.step {
+            Some(step) if before.iter().any(|other| other.worker == tenure.worker) => {
+                format!(" once more, as its step {step} asks,")
+            }
+            Some(_) | None => String::new(),
+        }
+    }
+
+    /// Who was entitled at the same time, because its key was taken and not its entitlement.
+    fn both(&self, index: usize) -> String {
+        let (before, rest) = self.scene.tenures.split_at(index);
+        let Some(tenure) = rest.first() else {
+            return String::new();
+        };
+        let mut others = before.iter().filter(|other| {
+            other.key_taken.is_some()
+                && other.entitled > tenure.from.saturating_add(blur(self.scene))
+        });
+        others.next_back().map_or_else(String::new, |other| {
+            let shared = other.entitled.min(tenure.until).saturating_sub(tenure.from);
+            format!(
+                ", {} of it while {} was entitled too",
+                span(shared),
+                other.worker.as_deref().unwrap_or("somebody")
+            )
+        })
+    }
+
+    /// Until when a worker whose key is gone was still entitled.
+    fn promised(&self, tenure: &Tenure, worker: &str) -> String {
+        if tenure.endless {
+            "; it had no lease and would never have ended".to_owned()
+        } else if tenure.entitled > tenure.until {
+            let until = self.clock.at(tenure.entitled);
+            format!("; {worker} was entitled until {until} all the same")
+        } else {
+            String::new()
+        }
+    }
+
+    /// A gap, and when the next holder had asked before and asked again.
+    fn nobody(&self, since: u64, index: usize) -> String {
+        let (before, rest) = self.scene.tenures.split_at(index);
+        let Some(next) = rest.first() else {
+            return String::new();
+        };
+        let gap = next.from.saturating_sub(since);
+        let told = span(gap);
+        let still = before.iter().rfind(|other| other.entitled > next.from);
+        if let Some(still) = still {
+            let who = still.worker.as_deref().unwrap_or("somebody");
+            return format!(", then no key for {told}, while {who} was still entitled, then ");
+        }
+        let asked = next.worker.as_ref().and_then(|worker| {
+            let own = self.scene.busy.iter().filter(|(name, _)| name == worker);
+            own.map(|(_, at)| *at).filter(|at| *at < since).max()
+        });
+        match (asked, next.asked, &next.worker) {
+            (Some(asked), Some(again), Some(worker)) if gap >= PROMPT => format!(
+                ", then nobody for {told} ({worker} was waiting: it had asked in vain at {} and asked next at {}), then ",
+                self.clock.at(asked),
+                self.clock.at(again)
+            ),
+            _ => format!(", then nobody for {told}, then "),
+        }
+    }
+
+    /// What is summed up: how many grants of whom, until when, how long the lock was free.
+    fn rest(&self, shown: usize) -> String {
+        let rest = self.scene.tenures.get(shown..).unwrap_or_default();
+        let mut each: Vec<(String, usize)> = Vec::new();
+        for tenure in rest {
+            let name = tenure.worker.clone().unwrap_or("somebody".to_owned());
+            match each.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, n)) => *n += 1,
+                None => each.push((name, 1)),
+            }
+        }
+        each.sort();
+        let each: Vec<String> = each.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let until = rest.iter().map(|tenure| tenure.until).max().unwrap_or(0);
+        let gaps = self.scene.tenures.iter().zip(free_before(self.scene));
+        let gaps = gaps.filter_map(|(tenure, since)| Some(tenure.from.saturating_sub(since?)));
+        let (all, longest) = gaps.fold((0_u64, 0), |(all, longest), gap| {
+            (all.saturating_add(gap), gap.max(longest))
+        });
+        format!(
+            "; then {} until {} ({}). In all {}, and between them nobody held it for {} altogether, {} at the longest{}",
+            count(rest.len(), "more grant"),
+            at(until),
+            each.join(", "),
+            count(self.scene.tenures.len(), "grant"),
+            span(all),
+            span(longest),
+            ending(self.scene, until)
+        )
     }
 }
 

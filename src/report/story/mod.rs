@@ -1,17 +1,22 @@
 //! What a report says in sentences. Each rests on events of the record or on the result; none
 //! says more than the contract of what a report may say allows.
 
+pub mod beside;
 pub mod consequence;
 pub mod controls;
 mod drills;
+pub mod faults_done;
 pub mod first_line;
 pub mod holding;
+mod inverted;
+mod limits;
 pub mod moment;
 pub mod next;
 pub mod notes;
 pub mod protection;
+pub mod saved;
+pub mod stale_writes;
 pub mod untested;
-pub mod what_happened;
 
 use super::model::ArmModel;
 use crate::checks::{Finding, Outcome};

@@ -1,10 +1,12 @@
 //! The decisive moment of an arm: where to look closely, and how closely. In the main arm it is
-//! the stale write that tells most; in a red control what its witness did.
+//! the stale write that tells most, else a rightful holder's that was refused, else a held request
+//! that was sent on; in a red control what its witness did.
 
 use super::protection::most_telling;
 use super::{finding, violated};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
+use crate::report::scene::rightful::inverted;
 use crate::timeline::event::Event;
 
 /// Fewer marks than this do not crowd each other.
@@ -17,7 +19,9 @@ const CROWD: usize = 3;
 pub fn of(arm: &ArmModel) -> Result<Scene, &'static str> {
     let scene = &arm.scene;
     let Some(focus) = focus(arm) else {
-        return Err("No moment stands out: nothing stale was tried and nothing was violated");
+        return Err(
+            "No moment stands out: nothing stale was tried, no rightful holder was refused, no held request was sent on, and nothing was violated",
+        );
     };
     let whole = scene.to.saturating_sub(scene.from);
     let half = (whole / 80).max(4_000_000);
@@ -45,6 +49,8 @@ fn focus(arm: &ArmModel) -> Option<u64> {
     named
         .and_then(|finding| latest(arm, &finding.events))
         .or_else(|| most_telling(&arm.scene).map(|write| write.at()))
+        .or_else(|| Some(inverted(&arm.scene)?.refused.at()))
+        .or_else(|| arm.scene.frames.first().map(|held| held.at))
         .or_else(|| latest(arm, &violated(arm).next()?.events))
 }
 
@@ -68,7 +74,12 @@ fn instants(scene: &Scene) -> Vec<u64> {
     let losses = scene.losses.iter().map(|loss| loss.at);
     let server = scene.server.iter().map(|mark| mark.at);
     let heals = scene.faults.iter().filter_map(|fault| fault.healed);
-    let all = writes.chain(losses).chain(server).chain(heals);
+    let frames = scene.frames.iter().map(|held| held.at);
+    let all = writes
+        .chain(losses)
+        .chain(server)
+        .chain(heals)
+        .chain(frames);
     all.filter(|at| scene.from <= *at && *at <= scene.to)
         .collect()
 }

@@ -1,8 +1,9 @@
 //! What to do next: concrete actions, by verdict; the first is the one to take.
 
-use super::{bare, drills, finding, listed, violated};
+use super::{bare, drills, finding, limits, violated};
 use crate::checks::Outcome;
 use crate::plan::Plan;
+use crate::report::html;
 use crate::report::model::{ArmModel, Model};
 use crate::report::runs::Series;
 use crate::report::sentence::Sentence;
@@ -20,7 +21,7 @@ pub fn actions(model: &Model, series: &Series) -> Vec<Sentence> {
     };
     match model.result.verdict {
         Verdict::Pass => pass(model, series),
-        Verdict::Limit => vec![limit(model)],
+        Verdict::Limit => limits::advice(main),
         Verdict::Fail => vec![again(fail(main), model)],
         Verdict::Inconclusive => vec![again(inconclusive(model, main), model)],
     }
@@ -75,23 +76,16 @@ fn other(drill: drills::Other) -> Sentence {
         None => Sentence::of("Run ")
             .code(format!("lockdrill run {}", drill.name))
             .text(asks),
-        Some(verdict) => Sentence::of("Read the newest report of drill ")
-            .code(&drill.name)
+        Some((id, verdict)) => Sentence::of("Read ")
+            .page(
+                format!("the newest report of drill {}", drill.name),
+                format!("../../{}/{id}/{}", drill.name, html::FILE),
+            )
             .text(format!(
                 " beside this one (verdict: {}){asks}",
                 verdict_word(verdict)
             )),
     }
-}
-
-fn limit(model: &Model) -> Sentence {
-    let checks = model
-        .plan()
-        .and_then(|plan| plan.limit.as_ref())
-        .map_or_else(|| "this".to_owned(), |limit| listed(&limit.checks));
-    Sentence::of("Decide whether your work can live without ")
-        .code(checks)
-        .text(". If it cannot, use another lock; if it can, make sure that every store behind this lock compares fencing tokens in the same step as it writes")
 }
 
 fn fail(main: &ArmModel) -> Sentence {

@@ -26,6 +26,14 @@ pub fn note(arm: &ArmModel, finding: &Finding) -> Option<String> {
             "counted are only writes by a worker that certainly was the sole holder at that moment"
                 .to_owned(),
         ),
+        "no_stale_read" => Some(
+            "counted are `read` steps that reached the store; what a write reads to know what it builds on is judged with that write"
+                .to_owned(),
+        ),
+        "published_once" => Some(
+            "what was done is said by the store's log, what was published by the queue's"
+                .to_owned(),
+        ),
         "outcome_honesty" => Some(
             "counted are answers to commands of the lock (acquire, renew, release) that are compared with what the server did"
                 .to_owned(),

@@ -1,13 +1,14 @@
 //! What became of the protected work, in one sentence with its events: the write that came late,
 //! by how much, and what the store did with it.
 
-use super::{bare, violated};
+use super::{bare, inverted, violated};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, span};
+use crate::store::Fence;
 use crate::verdict::Protection;
 
 /// Why the protection is what it is.
@@ -29,8 +30,15 @@ pub fn why(arm: &ArmModel) -> Sentence {
     if let Some(write) = decisive {
         return without_lock(write);
     }
+    let refused = match arm.result.protection {
+        Protection::Kept | Protection::Lost => inverted::told(scene),
+        Protection::KeptByFencing | Protection::NotTested => None,
+    };
+    if let Some(refused) = refused {
+        return refused;
+    }
     match arm.result.protection {
-        Protection::Kept => kept(scene),
+        Protection::Kept => kept(arm),
         Protection::NotTested => match reached(scene).count() {
             0 => Sentence::of("no write reached the store, so nothing was put to the test"),
             n => Sentence::of(format!(
@@ -53,7 +61,12 @@ pub fn why(arm: &ArmModel) -> Sentence {
     }
 }
 
-fn kept(scene: &Scene) -> Sentence {
+fn kept(arm: &ArmModel) -> Sentence {
+    let scene = &arm.scene;
+    let fence = match arm.plan().map(|plan| plan.store.fence) {
+        Some(Fence::Off) => "there is no fence here (fence off)",
+        Some(Fence::Atomic | Fence::Racy) | None => "fencing was not put to the test",
+    };
     let writes = count(reached(scene).count(), "write");
     match stale(scene).next() {
         Some(late) => Sentence::of(format!(
@@ -61,7 +74,7 @@ fn kept(scene: &Scene) -> Sentence {
         ))
         .then(told(scene, late)),
         None => Sentence::of(format!(
-            "{writes} reached the store, none of them late or older than one that it had taken; no stale write was tried, so fencing was not put to the test"
+            "{writes} reached the store, none of them late or older than one that it had taken; no stale write was tried, and {fence}"
         )),
     }
 }
@@ -98,7 +111,7 @@ fn lockless(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
 }
 
 /// It is neither stale nor late: its writer never had the lock.
-fn without_lock(write: &WriteMark) -> Sentence {
+pub fn without_lock(write: &WriteMark) -> Sentence {
     let did = match write.fate {
         Fate::Accepted => "accepted it",
         Fate::Rejected => "refused it",

@@ -110,27 +110,6 @@ pub fn stale_accepted(p: &Places) -> Vec<Finding> {
     all
 }
 
-pub fn limit(p: &Places) -> Vec<Finding> {
-    let mut all = common(p);
-    let single = all
-        .iter_mut()
-        .find(|finding| finding.check == "single_holder")
-        .unwrap();
-    single.outcome = Outcome::Violated;
-    single.why =
-        "a and b are both entitled from 1.15 s on: the server flushed its data at 1.10 s".into();
-    single.events.push(p.expired);
-    single.by = vec!["amnesia".into()];
-    let why = "3 writes reached the store, 1 of them stale; it was refused";
-    all.push(finding(
-        "no_stale_write",
-        Outcome::Holds,
-        why,
-        &[p.late, p.write_b],
-    ));
-    all
-}
-
 pub fn unproven(p: &Places) -> Vec<Finding> {
     let mut all = common(&Places {
         late: p.write_b,

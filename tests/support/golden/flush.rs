@@ -1,5 +1,5 @@
-//! The flush drill: the server loses its data while a holds, b is granted at once, a's next write
-//! is refused.
+//! The flush drill: the server loses its data, the fencing counter too, while a holds. b is granted
+//! at once, under the fencing token that a has; the store refuses b and takes a's next write.
 
 use super::pause::Places;
 use super::tape::{Tape, Write, grant, ms, owner};
@@ -8,8 +8,9 @@ use lockdrill::timeline::event::{Answer, Call, Change, Event, Line, Outcome};
 
 const LEASE: u64 = 1500;
 
-pub fn timeline() -> (Vec<Line>, Places) {
-    let mut tape = Tape::start("flush", "main", "20260302-021500-1");
+/// `fenced`: the store compares fencing tokens.
+pub fn timeline(arm: &str, fenced: bool) -> (Vec<Line>, Places) {
+    let mut tape = Tape::start("flush", arm, "20260302-021500-1");
     let mut places = Places::default();
     tape.clock(410);
     let (step, _) = tape.invoke(430, "a", Some("acquire.1"), Call::Acquire);
@@ -63,36 +64,34 @@ pub fn timeline() -> (Vec<Line>, Places) {
         },
     );
     places.expired = tape.effect(1101, Change::Flushed);
-    places.grant_b = acquire(&mut tape, 1150, "b", 2);
-    tape.ret(1156, "b", enter, Outcome::Ok, granted("b", 2));
+    places.grant_b = acquire(&mut tape, 1150, "b", 1);
+    tape.ret(1156, "b", enter, Outcome::Ok, granted("b", 1));
+    let early = Write {
+        worker: "b",
+        n: 1,
+        token: 1,
+        based_on: Some("a.write.1"),
+    };
+    let (op, _) = tape.ask_write(1180, &early);
+    places.write_b = tape.store(1182, &early, !fenced, Some(1));
+    let answer = match fenced {
+        true => (
+            Outcome::Fail,
+            Answer::Rejected {
+                highest: Some(FencingToken(1)),
+            },
+        ),
+        false => (Outcome::Ok, Answer::Accepted),
+    };
+    tape.ret(1183, "b", op, answer.0, answer.1);
     tape.clock(1200);
-    places.write_b = tape.write(
-        1180,
-        &Write {
-            worker: "b",
-            n: 1,
-            token: 2,
-            based_on: Some("a.write.1"),
-        },
-        Some(1),
-    );
     let late = Write {
         worker: "a",
         n: 2,
         token: 1,
         based_on: Some("a.write.1"),
     };
-    let (op, _) = tape.ask_write(1300, &late);
-    places.late = tape.store(1302, &late, false, Some(2));
-    tape.ret(
-        1303,
-        "a",
-        op,
-        Outcome::Fail,
-        Answer::Rejected {
-            highest: Some(FencingToken(2)),
-        },
-    );
+    places.late = tape.write(1300, &late, Some(1));
     let renew = Call::Renew {
         grant: grant("a", 1),
         auto: true,
@@ -119,13 +118,13 @@ pub fn timeline() -> (Vec<Line>, Places) {
         },
     );
     let release = Call::Release {
-        grant: grant("b", 2),
+        grant: grant("b", 1),
     };
     let (op, _) = tape.invoke(1600, "b", Some("release.1"), release);
     tape.effect(1601, Change::Deleted);
     tape.ret(1603, "b", op, Outcome::Ok, Answer::Released);
     tape.clock(1700);
-    (tape.finish(1750, "b.write.1", 2), places)
+    (tape.finish(1750, "a.write.2", 1), places)
 }
 
 fn acquire(tape: &mut Tape, at: u64, worker: &str, token: u64) -> u64 {

@@ -13,7 +13,8 @@ pub mod tape;
 use findings::{arm, control, drill};
 use lockdrill::plan::Plan;
 use lockdrill::timeline::event::Line;
-use lockdrill::verdict::{DrillResult, Protection, Verdict};
+use lockdrill::timeline::history::History;
+use lockdrill::verdict::{DrillResult, Protection, Verdict, judge_drill, judge_history};
 use pause::{SOUND, Shape};
 use std::fs;
 use std::path::Path;
@@ -83,9 +84,13 @@ fn fail() -> Golden {
         ),
         control(true, findings::stale_accepted(&red_places)),
     ];
+    let mut unfenced = plans::unfenced();
+    if let Some(change) = &mut unfenced.control {
+        change.from = "racy".into();
+    }
     Golden {
         name: "fail",
-        arms: vec![(plan, main), (plans::unfenced(), red)],
+        arms: vec![(plan, main), (unfenced, red)],
         result: drill(
             "pause",
             Verdict::Fail,
@@ -95,22 +100,23 @@ fn fail() -> Golden {
     }
 }
 
+/// Judged by the checks themselves: what its page says is what the lab would say.
 fn limit() -> Golden {
-    let (main, places) = flush::timeline();
-    let arms = vec![arm(
-        Verdict::Limit,
-        Protection::KeptByFencing,
-        findings::limit(&places),
-    )];
+    let arms = vec![
+        (plans::flush(), flush::timeline("main", true).0),
+        (
+            plans::flush_unfenced(),
+            flush::timeline("unfenced", false).0,
+        ),
+    ];
+    let judged = arms
+        .iter()
+        .map(|(plan, lines)| judge_history(plan, &History::from_lines(plan, lines.clone())));
+    let dir = "/runs/flush/20260302-021500-1".to_owned();
     Golden {
         name: "limit",
-        arms: vec![(plans::flush(), main)],
-        result: drill(
-            "flush",
-            Verdict::Limit,
-            "single_holder is violated, as the file declares: a single server that loses its data forgets who holds",
-            arms,
-        ),
+        result: judge_drill("flush", dir, judged.collect()),
+        arms,
     }
 }
 
@@ -120,10 +126,10 @@ fn inconclusive() -> Golden {
         ..SOUND
     };
     let (main, places) = pause::timeline("main", shape);
-    let why = "the fault nap was not injected: two workers held an unexpired grant by the server's truth, so `holder` names nobody";
+    let why = "the fault nap was not injected: a.write.2.armed was not on the record when every worker was gone";
     let mut main_arm = arm(
         Verdict::Inconclusive,
-        Protection::Kept,
+        Protection::NotTested,
         findings::unproven(&places),
     );
     main_arm.why = why.into();
@@ -212,6 +218,12 @@ impl Golden {
         lockdrill::report::model::Model::read(&dir, &self.result).unwrap()
     }
 
+    fn command(&self) -> String {
+        let skipped = self.result.arms.iter().any(|arm| arm.status == "skipped");
+        let controls = if skipped { " --no-controls" } else { "" };
+        format!("run {}{controls}", self.result.drill)
+    }
+
     /// Writes the run directory, without any report.
     pub fn write(&self, dir: &Path) {
         for (plan, lines) in &self.arms {
@@ -229,13 +241,23 @@ impl Golden {
             fs::write(place.join("timeline.jsonl"), text).unwrap();
         }
         fs::write(dir.join("results.json"), pretty(&self.result)).unwrap();
-        fs::write(dir.join("env.json"), ENV).unwrap();
+        let env = match self.name {
+            "noisy-host" => ENV.replace(QUIET, r#""stalls": 1, "longest_stall_ms": 140"#),
+            _ => ENV.to_owned(),
+        };
+        fs::write(
+            dir.join("env.json"),
+            env.replace("run pause", &self.command()),
+        )
+        .unwrap();
     }
 }
 
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap() + "\n"
 }
+
+const QUIET: &str = r#""stalls": 0, "longest_stall_ms": 3"#;
 
 const ENV: &str = r#"{
   "command": "lockdrill run pause --seed 7",

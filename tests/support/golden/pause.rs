@@ -226,7 +226,7 @@ fn woken(tape: &mut Tape, places: &mut Places, (write_op, shape): (u64, Shape)) 
         3290,
         Event::FaultHeal {
             fault: "nap".into(),
-            cause: "b.write.accepted and 800 ms".into(),
+            cause: "b.write.accepted".into(),
             began: ms(3282),
             removed: Some(ms(3288)),
         },
@@ -328,10 +328,6 @@ fn exits(tape: &mut Tape, at: u64) {
 
 /// The fault never came: a writes and releases as if nothing were planned.
 fn undisturbed(mut tape: Tape, places: &mut Places) -> Vec<Line> {
-    places.not_injected = tape.lab(1170, Event::FaultNotInjected {
-        fault: "nap".into(),
-        why: "two workers held an unexpired grant by the server's truth, so `holder` names nobody".into(),
-    });
     tape.write(1180, &LATE, Some(1));
     let release = Call::Release {
         grant: grant("a", 1),
@@ -365,5 +361,12 @@ fn undisturbed(mut tape: Tape, places: &mut Places) -> Vec<Line> {
     tape.ret(1232, "b", op, Outcome::Ok, Answer::Released);
     tape.clock(1250);
     exits(&mut tape, 1260);
+    places.not_injected = tape.lab(
+        1261,
+        Event::FaultNotInjected {
+            fault: "nap".into(),
+            why: "a.write.2.armed was not on the record when every worker was gone".into(),
+        },
+    );
     tape.finish(1300, "b.write.1", 2)
 }

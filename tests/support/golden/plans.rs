@@ -130,6 +130,7 @@ pub fn unfenced() -> Plan {
 /// The flush drill: the server forgets the key, and the design cannot help it.
 pub fn flush() -> Plan {
     let mut plan = pause();
+    plan.controls = vec!["unfenced".into()];
     plan.drill = "flush".into();
     plan.summary =
         "the server loses its data while a holds; the store must still refuse stale writes".into();
@@ -137,9 +138,39 @@ pub fn flush() -> Plan {
     plan.faults[0].kind = "flush".into();
     plan.faults[0].target = Target::Server(lockdrill::plan::Service::Lock);
     plan.faults[0].heal = None;
+    plan.faults[0].when = "a.renewed".into();
+    plan.evidence = vec![Evidence::Granted {
+        worker: "b".into(),
+        fault: "amnesia".into(),
+    }];
+    plan.required_checks = Vec::new();
     plan.limit = Some(Limit {
-        checks: vec!["single_holder".into()],
-        why: "a single server that loses its data forgets who holds".into(),
+        checks: vec!["single_holder".into(), "fencing_rises".into()],
+        why: "a single server that loses its data forgets who holds and which fencing token was the last".into(),
+    });
+    plan
+}
+
+/// Its control without a fence.
+pub fn flush_unfenced() -> Plan {
+    let mut plan = flush();
+    plan.arm = "unfenced".into();
+    plan.limit = None;
+    plan.store.fence = Fence::Off;
+    plan.control = Some(Control {
+        path: "store.fence".into(),
+        from: "atomic".into(),
+        to: "off".into(),
+        check: "no_stale_write".into(),
+        by: "b".into(),
+        also: [
+            "no_lost_update",
+            "single_holder",
+            "fencing_rises",
+            "rightful_served",
+        ]
+        .map(String::from)
+        .to_vec(),
     });
     plan
 }

@@ -1,14 +1,15 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
 use super::samples::{
-    ACCEPTED, ASKED, BAR, BORROWED, DEATH, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT, LATE,
-    LATE_WRITE, LOST, REJECTED, RENEWAL, RENEWAL_FAILED, RENEWAL_TOLD, SEAL, STALE, STALL, TAKEN,
-    UNKNOWN, WAITS,
+    ACCEPTED, ASKED, BAR, BORROWED, DEATH, DRAWN, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT,
+    LATE, LATE_WRITE, LOST, PUBLISHED, READ, READ_LATE, READ_REFUSED, REJECTED, RENEWAL,
+    RENEWAL_FAILED, RENEWAL_TOLD, SEAL, SENT_ON, STALE, STALL, TAKEN, UNKNOWN, WAITS,
 };
 use super::{Canvas, Legend};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Form, Words, text_width};
+use crate::report::charts::picture::{Anchor, Form, Words, text_width, wrap};
 use crate::report::scene::Scene;
+use crate::report::scene::beside::{BesideMark, Deed};
 use crate::report::scene::marks::Renewed;
 use crate::report::scene::server::ServerKind;
 use crate::report::scene::tenure::Ended;
@@ -30,7 +31,9 @@ impl Canvas<'_> {
         let right = self.picture.width - 10.0;
         let (mut x, mut y) = (left, y + 10.0);
         for entry in entries {
-            let width = 26.0 + text_width(entry.meaning, 11.5, false);
+            let lines = wrap(entry.meaning, right - left - 26.0, 11.5);
+            let widths = lines.iter().map(|line| text_width(line, 11.5, false));
+            let width = 26.0 + widths.fold(0.0, f64::max);
             if x > left && x + width > right {
                 x = left;
                 y += 21.0;
@@ -38,15 +41,19 @@ impl Canvas<'_> {
             for form in (entry.sample)(x, y) {
                 self.picture.add(form);
             }
-            self.picture.add(Form::Text(Words {
-                x: x + 25.0,
-                y: y + 4.0,
-                size: 11.5,
-                bold: false,
-                anchor: Anchor::Start,
-                ink: Ink::Text,
-                text: entry.meaning.to_owned(),
-            }));
+            for (n, text) in lines.into_iter().enumerate() {
+                // Nothing stands beside an entry of several lines.
+                y += if n == 0 { 0.0 } else { 15.0 };
+                self.picture.add(Form::Text(Words {
+                    x: x + 25.0,
+                    y: y + 4.0,
+                    size: 11.5,
+                    bold: false,
+                    anchor: Anchor::Start,
+                    ink: Ink::Text,
+                    text,
+                }));
+            }
             x += width + 14.0;
         }
         y + 18.0
@@ -80,9 +87,11 @@ fn entries(scene: &Scene) -> Vec<Entry> {
         (renewed(Renewed::OnlyTold), RENEWAL_TOLD),
     ];
     shown.extend(write_entries(scene));
+    shown.extend(beside_entries(scene));
     shown.extend([
         (!scene.losses.is_empty(), LOST),
         (!scene.parks.is_empty(), WAITS),
+        (!scene.frames.is_empty(), SENT_ON),
         (server(ServerKind::Grant), GRANT),
         (server(ServerKind::Deleted), GONE),
         (server(ServerKind::Flushed), FLUSHED),
@@ -90,6 +99,26 @@ fn entries(scene: &Scene) -> Vec<Entry> {
     ]);
     let shown = shown.into_iter().filter(|(show, _)| *show);
     shown.map(|(_, entry)| entry).collect()
+}
+
+fn beside_entries(scene: &Scene) -> [(bool, Entry); 5] {
+    let any = |fits: fn(&BesideMark) -> bool| scene.beside.iter().any(fits);
+    [
+        (
+            any(|mark| mark.is_read() && mark.fate == Fate::Accepted && !mark.is_harmful()),
+            READ,
+        ),
+        (
+            any(|mark| mark.is_read() && mark.fate == Fate::Rejected),
+            READ_REFUSED,
+        ),
+        (any(|mark| mark.is_read() && mark.is_harmful()), READ_LATE),
+        (
+            any(|mark| matches!(mark.deed, Deed::Published(..))),
+            PUBLISHED,
+        ),
+        (any(|mark| matches!(mark.deed, Deed::Drew(_))), DRAWN),
+    ]
 }
 
 fn write_entries(scene: &Scene) -> [(bool, Entry); 8] {

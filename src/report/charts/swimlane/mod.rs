@@ -2,6 +2,7 @@
 //! store, faults shaded across. One layout for wide pages and PNG, one for phones.
 
 mod bars;
+mod beside;
 mod frame;
 mod labels;
 mod legend;
@@ -56,6 +57,7 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.server_points();
     canvas.worker_points();
     canvas.store_points();
+    canvas.beside_points();
     canvas.stalls();
     canvas.lane_names();
     canvas.finish(options)

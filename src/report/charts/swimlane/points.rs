@@ -5,13 +5,14 @@ use super::store::{WRITE_INKS, write_ink, write_note};
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::story::what_happened::armed;
+use crate::report::story::faults_done::armed;
 use crate::report::words::at;
 
 impl Canvas<'_> {
     pub(super) fn worker_points(&mut self) {
         for row in 0..self.scene.workers.len() {
             self.losses(row);
+            self.sent_on(row);
             self.parks(row);
             self.asked_writes(row);
         }
@@ -80,6 +81,39 @@ impl Canvas<'_> {
             let _ = labels
                 .iter()
                 .any(|text| self.label(text, Ink::Alarm, false, &places));
+        }
+    }
+
+    /// A held request goes on its way, above the bar of its worker.
+    fn sent_on(&mut self, row: usize) {
+        let y = self.bar_top(row) - 8.0;
+        let scene = self.scene;
+        let own = scene.frames.iter();
+        for held in own.filter(|held| held.worker == scene.workers[row]) {
+            if !self.shows(held.at) {
+                continue;
+            }
+            let x = self.axis.x(held.at);
+            let note = format!(
+                "the held {} of {} is sent on at {}",
+                held.what,
+                held.worker,
+                at(held.at)
+            );
+            self.picture.mark(sent_on_form(x, y), note, held.event);
+            self.shelf.take(Area {
+                x: x - 6.0,
+                y: y - 6.0,
+                w: 12.0,
+                h: 12.0,
+            });
+            let text = format!("held {} sent on", held.what);
+            let places = [
+                (x + 9.0, y + 4.0, Anchor::Start),
+                (x - 9.0, y + 4.0, Anchor::End),
+                (x - 9.0, y + 42.0, Anchor::End),
+            ];
+            self.must_label(&[&text, "sent on"], Ink::FaultEdge, &places);
         }
     }
 
@@ -174,4 +208,12 @@ impl Canvas<'_> {
             }
         }
     }
+}
+
+/// A held request that goes on its way: a point to the right.
+pub(super) fn sent_on_form(x: f64, y: f64) -> Form {
+    Form::Polygon(
+        vec![(x - 5.0, y - 5.0), (x + 5.0, y), (x - 5.0, y + 5.0)],
+        Ink::FaultEdge,
+    )
 }

@@ -1,12 +1,14 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
+use super::beside::{drawn, envelope, read_forms};
+use super::points::sent_on_form;
 use super::renewals::renewal_forms;
 use super::server::flushed_form;
 use super::store::harm_forms;
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
-use crate::report::scene::writes::Harm;
+use crate::report::scene::writes::{Fate, Harm};
 
 /// One entry: what it looks like around (x, y), and what it means.
 pub(super) struct Entry {
@@ -140,6 +142,26 @@ pub(super) const SEAL: Entry = Entry {
         )]
     },
 };
+pub(super) const READ: Entry = Entry {
+    meaning: "read answered",
+    sample: |x, y| read_forms(Ink::Accepted, false, Fate::Accepted, (x + 9.0, y)),
+};
+pub(super) const READ_REFUSED: Entry = Entry {
+    meaning: "read refused",
+    sample: |x, y| read_forms(Ink::Rejected, false, Fate::Rejected, (x + 9.0, y)),
+};
+pub(super) const READ_LATE: Entry = Entry {
+    meaning: "read answered although its reader's lease was over and another held",
+    sample: |x, y| read_forms(Ink::Alarm, true, Fate::Accepted, (x + 9.0, y)),
+};
+pub(super) const PUBLISHED: Entry = Entry {
+    meaning: "published to the queue",
+    sample: |x, y| envelope(Ink::Accepted, (x + 9.0, y)),
+};
+pub(super) const DRAWN: Entry = Entry {
+    meaning: "fencing token drawn without the lock",
+    sample: |x, y| drawn((x + 9.0, y)),
+};
 pub(super) const LOST: Entry = Entry {
     meaning: "the worker is told that it lost the lock",
     sample: |x, y| {
@@ -180,6 +202,10 @@ pub(super) const WAITS: Entry = Entry {
             ),
         ]
     },
+};
+pub(super) const SENT_ON: Entry = Entry {
+    meaning: "a held request is sent on to the server",
+    sample: |x, y| vec![sent_on_form(x + 9.0, y)],
 };
 pub(super) const GRANT: Entry = Entry {
     meaning: "server grants the lock",

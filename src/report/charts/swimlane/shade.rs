@@ -3,7 +3,7 @@
 use super::{Canvas, LANE};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::marks::FaultMark;
+use crate::report::scene::faults::FaultMark;
 use crate::report::words::{at, span};
 
 impl Canvas<'_> {

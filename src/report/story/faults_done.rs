@@ -1,0 +1,176 @@
+//! What was broken: each fault with whom it hit, from when to when, what began and ended it, and
+//! what became of a request that it held.
+
+use crate::faults;
+use crate::report::model::ArmModel;
+use crate::report::scene::Scene;
+use crate::report::scene::faults::FaultMark;
+use crate::report::scene::frames::{Did, FrameMark};
+use crate::report::scene::tenure::Tenure;
+use crate::report::sentence::Sentence;
+use crate::report::words::{Clock, at, span};
+
+/// What was done, one sentence a fault, and one for each held request that was sent on.
+pub fn told(arm: &ArmModel) -> Vec<Sentence> {
+    let scene = &arm.scene;
+    let mut told = Vec::new();
+    for mark in &scene.faults {
+        told.push(fault(mark));
+        let own = scene.frames.iter().filter(|held| held.fault == mark.name);
+        told.extend(own.map(|held| sent_on(scene, held)));
+    }
+    for (name, seq, why) in &scene.not_injected {
+        told.push(
+            Sentence::of("the fault named ")
+                .code(name)
+                .event(" was not injected", *seq)
+                .text(format!(": {why}")),
+        );
+    }
+    let planned = arm.plan().map_or(0, |plan| plan.faults.len());
+    if told.is_empty() {
+        told.push(Sentence::of(if planned == 0 {
+            "nothing was broken: the drill has no fault"
+        } else {
+            "nothing is on the record: no fault was injected"
+        }));
+    }
+    told
+}
+
+fn fault(mark: &FaultMark) -> Sentence {
+    let onset = mark.events.first().copied().unwrap_or(0);
+    let whom = mark
+        .worker
+        .as_ref()
+        .map_or_else(String::new, |worker| format!(" of {worker}"));
+    let sentence = Sentence::default()
+        .event(format!("{}{whom}", mark.kind), onset)
+        .text(", the fault named ")
+        .code(&mark.name)
+        .text(",");
+    let sentence = when(sentence, mark);
+    let sentence = match faults::find(&mark.kind) {
+        Some(kind) => sentence.text(format!(" ({})", kind.summary)),
+        None => sentence,
+    };
+    triggers(sentence, mark)
+}
+
+/// From when to when; where its removal was seen later than its heal began, when that was.
+fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
+    let begun = mark.effective;
+    let (Some(end), Some(heal)) = (mark.over().filter(|_| mark.lasts), mark.events.get(1)) else {
+        return sentence.text(if mark.lasts {
+            format!(" from {} on; its end is not on the record", at(begun))
+        } else {
+            format!(" at {}", at(begun))
+        });
+    };
+    let clock = Clock::telling(&[begun, end]);
+    let sentence = sentence
+        .text(format!(" from {} to ", clock.at(begun)))
+        .event(clock.at(end), *heal)
+        .text(format!(", for {}", span(end.saturating_sub(begun))));
+    match mark.removed.map(at) {
+        Some(_) if mark.of_server => sentence.text(", until the server was seen to be back"),
+        Some(removed) if removed != at(end) => {
+            sentence.text(format!(", seen to be gone at {removed}"))
+        }
+        Some(_) | None => sentence,
+    }
+}
+
+/// What made it begin and end.
+fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
+    let sentence = sentence
+        .text(if mark.lasts {
+            "; it began at "
+        } else {
+            "; it was done at "
+        })
+        .code(&mark.trigger)
+        .text(place(&mark.trigger));
+    match &mark.cause {
+        Some(cause) if cause.contains(' ') => {
+            sentence.text(format!(" and was undone because of {cause}"))
+        }
+        Some(cause) => sentence.text(" and was undone after ").code(cause),
+        None => sentence,
+    }
+}
+
+/// What the name of a point means.
+fn place(point: &str) -> String {
+    let told = |meaning: &str| format!(" ({meaning})");
+    match point.rsplit_once('.') {
+        Some((step, "armed")) => told(&format!(
+            "the last moment before {} left for {}",
+            armed(step),
+            if is_write(step) {
+                "the store"
+            } else {
+                "the lock service"
+            }
+        )),
+        Some((step, "before")) => told(&format!("just before the step {step}")),
+        Some((step, "after")) => told(&format!("just after the step {step}")),
+        _ => String::new(),
+    }
+}
+
+fn is_write(step: &str) -> bool {
+    step.split('.').any(|word| word.starts_with("write"))
+}
+
+/// What stands ready to leave at a step's `armed` point.
+pub fn armed(step: &str) -> String {
+    if is_write(step) {
+        step.to_owned()
+    } else {
+        format!("the last command of {step}")
+    }
+}
+
+/// A held request: when it was sent on, who held the lock then, what it did.
+fn sent_on(scene: &Scene, held: &FrameMark) -> Sentence {
+    let other = holder(scene, held);
+    let instants: Vec<u64> = other
+        .map(|other| other.from)
+        .into_iter()
+        .chain([held.at])
+        .collect();
+    let sentence = Sentence::of(format!("the held {} of {} ", held.what, held.worker))
+        .event("was sent on", held.event)
+        .text(format!(" at {}", Clock::telling(&instants).at(held.at)));
+    let sentence = match other {
+        Some(other) => sentence
+            .text(format!(
+                ", when {} ",
+                other.worker.as_deref().unwrap_or("somebody else")
+            ))
+            .event("held the lock", other.granted_by)
+            .text(
+                other
+                    .fencing
+                    .map_or_else(String::new, |token| format!(" with fencing token {token}")),
+            ),
+        None => sentence.text(", when nobody else held the lock"),
+    };
+    match &held.did {
+        Did::Nothing => {
+            sentence.text("; it changed nothing: the server's record shows no effect of it")
+        }
+        Did::Done(what, seq) => sentence.text("; it ").event(what.as_str(), *seq),
+        Did::Unclear => sentence.text("; what it did is not clear from the server's record"),
+    }
+}
+
+/// Who else held the lock when a held request was sent on.
+pub fn holder<'s>(scene: &'s Scene, held: &FrameMark) -> Option<&'s Tenure> {
+    scene.tenures.iter().find(|tenure| {
+        tenure.from <= held.at
+            && held.at < tenure.until
+            && tenure.worker.as_ref() != Some(&held.worker)
+    })
+}

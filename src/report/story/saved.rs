@@ -1,0 +1,180 @@
+//! What saved the work: the fence, the comparison of owner tokens, a worker's own deadline, the
+//! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
+
+use super::protection::reached;
+use super::{faults_done, finding, inverted};
+use crate::checks::{EVIDENCE, Outcome};
+use crate::report::model::ArmModel;
+use crate::report::scene::Scene;
+use crate::report::scene::frames::Did;
+use crate::report::scene::writes::Fate;
+use crate::report::sentence::Sentence;
+use crate::report::words::{at, count, fence_word};
+use crate::store::Fence;
+use crate::verdict::Protection;
+
+/// Which protection saved the work, or that none did or had to.
+pub fn by(arm: &ArmModel) -> Sentence {
+    let fence = arm.plan().map(|plan| plan.store.fence);
+    let mode = fence.map_or("", fence_word);
+    if let Some(told) = by_outbox(arm) {
+        return told;
+    }
+    match arm.result.protection {
+        Protection::KeptByFencing => by_fence(arm, mode),
+        Protection::Kept => inverted::unsaved(&arm.scene, mode).unwrap_or_else(|| kept(arm, fence)),
+        Protection::Lost => match (fence, inverted::unsaved(&arm.scene, mode)) {
+            (Some(Fence::Off), _) => {
+                Sentence::of("none: the store compares no fencing tokens (fence off)")
+            }
+            (Some(Fence::Racy), _) => Sentence::of(
+                "none: the store reads, compares and then writes in separate steps (fence racy)",
+            ),
+            (Some(Fence::Atomic) | None, Some(told)) => told,
+            (Some(Fence::Atomic) | None, None) => {
+                Sentence::of("none: the damage got past the fence")
+            }
+        },
+        Protection::NotTested if !is_shown(arm) && reached(&arm.scene).next().is_some() => {
+            Sentence::of(
+                "nothing was put to the test: what should have endangered the work is not shown to have happened",
+            )
+        }
+        Protection::NotTested => Sentence::of("nothing was put to the test"),
+    }
+}
+
+/// Where jobs are published: what held the store and the queue together, or that nothing did.
+fn by_outbox(arm: &ArmModel) -> Option<Sentence> {
+    let outbox = arm.plan().is_some_and(|plan| plan.store.outbox);
+    let published = finding(arm, "published_once").filter(|found| !found.vacuous)?;
+    match (arm.result.protection, published.outcome) {
+        (Protection::Kept, Outcome::Holds) if outbox => Some(Sentence::of(
+            "the lock kept the writers apart, and the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it",
+        )),
+        (Protection::Lost, Outcome::Violated) => Some(Sentence::of(
+            "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
+        )),
+        _other => None,
+    }
+}
+
+fn by_fence(arm: &ArmModel, mode: &str) -> Sentence {
+    let refused: Vec<_> = reached(&arm.scene)
+        .filter(|write| write.fate == Fate::Rejected)
+        .collect();
+    let lockless = refused.iter().all(|write| write.is_lockless());
+    if let (true, Some(write)) = (lockless, refused.first()) {
+        return Sentence::of(format!("the store's fence ({mode}): it refused "))
+            .event(format!("a write of {}", write.worker), write.event)
+            .text(" that had no fencing token: a write without the lock");
+    }
+    let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
+    if sealed {
+        return Sentence::of(format!(
+            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"
+        ));
+    }
+    Sentence::of(format!(
+        "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
+    ))
+}
+
+/// Nothing stale was tried: what kept it from being tried, as far as the record shows.
+fn kept(arm: &ArmModel, fence: Option<Fence>) -> Sentence {
+    let fence = match fence {
+        Some(Fence::Off) => "there was no fence (fence off)",
+        Some(Fence::Atomic | Fence::Racy) | None => "the fence had nothing to refuse",
+    };
+    let scene = &arm.scene;
+    if scene.faults.is_empty() {
+        return Sentence::of(format!(
+            "nothing was broken, so nothing had to be saved: the lock kept the workers apart ({}), and {fence}",
+            count(scene.tenures.len(), "grant")
+        ));
+    }
+    let told = owners_compared(scene)
+        .or_else(|| own_deadline(arm))
+        .or_else(|| dead_holder(scene));
+    match told {
+        Some(told) => told.text(format!("; {fence}")),
+        None => Sentence::of(format!(
+            "the lock: nobody wrote without being entitled, and {fence}"
+        )),
+    }
+}
+
+/// A held request arrived while another held the lock, and changed nothing.
+fn owners_compared(scene: &Scene) -> Option<Sentence> {
+    let (held, other) = scene.frames.iter().find_map(|held| {
+        let other = faults_done::holder(scene, held).filter(|_| held.did == Did::Nothing)?;
+        Some((held, other))
+    })?;
+    Some(
+        Sentence::of("the comparison of owner tokens at the lock server: the held ")
+            .event(format!("{} of {}", held.what, held.worker), held.event)
+            .text(format!(
+                " arrived while {} ",
+                other.worker.as_deref().unwrap_or("another")
+            ))
+            .event("held the lock", other.granted_by)
+            .text(" and changed nothing of it"),
+    )
+}
+
+/// A worker was told in time, wrote nothing after, and the next one was let in.
+fn own_deadline(arm: &ArmModel) -> Option<Sentence> {
+    let scene = &arm.scene;
+    let stopped = finding(arm, "stops_after_loss")?;
+    if stopped.outcome != Outcome::Holds || stopped.vacuous {
+        return None;
+    }
+    let (loss, next) = scene.losses.iter().find_map(|loss| {
+        let mut later = scene.tenures.iter().filter(|next| next.from >= loss.at);
+        let next = later.find(|next| next.worker.as_ref() != Some(&loss.worker))?;
+        Some((loss, next))
+    })?;
+    let name = &loss.worker;
+    Some(
+        Sentence::of(format!("the worker's own deadline: {name} "))
+            .event("was told", loss.event)
+            .text(format!(
+                " at {} that its lock is lost and began no protected step after it; {} ",
+                at(loss.at),
+                next.worker.as_deref().unwrap_or("the next holder")
+            ))
+            .event("was granted the lock", next.granted_by)
+            .text(format!(" at {}", at(next.from))),
+    )
+}
+
+/// A holder died; its lease gave the lock back.
+fn dead_holder(scene: &Scene) -> Option<Sentence> {
+    let (death, own, next) = scene.deaths.iter().find_map(|death| {
+        let own = scene.tenures.iter().find(|tenure| {
+            tenure.worker.as_ref() == Some(&death.worker)
+                && tenure.from < death.at
+                && death.at < tenure.until
+        })?;
+        let next = scene.tenures.iter().find(|next| next.from >= own.until)?;
+        Some((death, own, next))
+    })?;
+    Some(
+        Sentence::of(format!("the lease: {} ", death.worker))
+            .event("died", death.event)
+            .text(" while it ")
+            .event("held the lock", own.granted_by)
+            .text(format!(
+                ", which came free when its lease ran out at {}, and {} ",
+                at(own.until),
+                next.worker.as_deref().unwrap_or("the next holder")
+            ))
+            .event("was granted it", next.granted_by)
+            .text(format!(" at {}", at(next.from))),
+    )
+}
+
+/// All that the drill needs is shown to have happened.
+fn is_shown(arm: &ArmModel) -> bool {
+    finding(arm, EVIDENCE).is_none_or(|finding| finding.outcome == Outcome::Holds)
+}
