@@ -591,19 +591,6 @@ fn names_that_would_be_mistaken() {
 }
 
 #[test]
-fn a_lock_whose_servers_no_drill_starts() {
-    for backend in ["redis-sentinel", "redis-cluster"] {
-        refused(
-            "backend = \"redis\"",
-            &format!("backend = \"{backend}\""),
-            &[&format!(
-                "x.toml:4:11: no drill runs on the lock `{backend}`; the lab starts one Redis server for locks, and no deployment of several",
-            )],
-        );
-    }
-}
-
-#[test]
 fn a_lock_that_workers_cannot_share() {
     refused(
         "backend = \"redis\"",

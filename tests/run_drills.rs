@@ -15,6 +15,7 @@ const DRILLS: &[&str] = &[
     "duplicate",
     "evict",
     "expiry",
+    "failover",
     "flush",
     "held-renew",
     "held-reply",

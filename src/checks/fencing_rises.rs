@@ -71,11 +71,12 @@ impl FencingRises {
     /// In the server's order.
     fn by_server(&self, history: &History) -> Option<Finding> {
         let mut highest: HashMap<_, usize> = HashMap::default();
-        for (index, grant) in history.grants.iter().enumerate() {
+        for (server, index) in in_order(history) {
+            let grant = &history.grants[index];
             let Some(fencing) = grant.fencing else {
                 continue;
             };
-            let best = highest.entry((&grant.server, &grant.key)).or_insert(index);
+            let best = highest.entry((server, &grant.key)).or_insert(index);
             let before = &history.grants[*best];
             if before.fencing < Some(fencing) {
                 *best = index;
@@ -153,6 +154,25 @@ impl FencingRises {
             .resting_on(operations.iter().flat_map(|operation| operation.seqs()))
             .witnessed_by(history, operations.map(|operation| operation.worker))
     }
+}
+
+/// Grants in each server's order, by server; those that a server copied stand in its order, too.
+fn in_order(history: &History) -> Vec<(&str, usize)> {
+    let mut order = Vec::new();
+    let mut copied = false;
+    for (index, grant) in history.grants.iter().enumerate() {
+        order.push((&*grant.server, grant.pos, index));
+        let copies = grant.copies.iter();
+        order.extend(copies.map(|copy| (&*copy.server, copy.pos, index)));
+        copied |= !grant.copies.is_empty();
+    }
+    if copied {
+        order.sort_unstable();
+    }
+    order
+        .into_iter()
+        .map(|(server, _, index)| (server, index))
+        .collect()
 }
 
 fn answered(history: &History) -> Vec<Answered<'_>> {

@@ -56,7 +56,7 @@ pub struct Finding {
     pub why: String,
     /// `seq` of the lines that it rests on, ascending.
     pub events: Vec<u64>,
-    /// Workers and faults that are the witnesses of a violation, most telling first.
+    /// Workers, servers and faults that are the witnesses of a violation, most telling first.
     pub by: Vec<String>,
     /// Nothing on the record could have violated it.
     pub vacuous: bool,
@@ -198,6 +198,13 @@ impl Finding {
         self.events.extend(events);
         self.events.sort_unstable();
         self.events.dedup();
+        self
+    }
+
+    /// The server that is to blame, before every other witness.
+    #[must_use]
+    pub fn blaming(mut self, server: Option<&str>) -> Finding {
+        self.by.extend(server.map(str::to_owned));
         self
     }
 

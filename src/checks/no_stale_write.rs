@@ -225,7 +225,12 @@ pub fn describe(history: &History, index: usize) -> String {
         details.push(format!("{} after its lease ended", secs(late)));
     }
     let next = history.grants.iter().find(|next| {
-        next.key == grant.key && next.pos > grant.pos && next.granted.latest < write.applied
+        let later = if next.server == grant.server {
+            next.pos > grant.pos
+        } else {
+            next.granted.earliest > grant.granted.latest
+        };
+        next.key == grant.key && later && next.granted.latest < write.applied
     });
     if let Some(next) = next {
         details.push(format!(

@@ -54,6 +54,7 @@ impl Check for OwnerOnly {
                 Cause::Overwrite(_)
                 | Cause::Flush
                 | Cause::Restart
+                | Cause::Failover
                 | Cause::Clock
                 | Cause::Unexplained => {}
             }

@@ -10,6 +10,8 @@ use super::{Check, Finding};
 use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
 use foldhash::HashMap;
 
+mod failover;
+
 /// The check.
 #[derive(Debug, Clone, Copy)]
 pub struct SingleHolder;
@@ -40,10 +42,12 @@ impl Check for SingleHolder {
     fn judge(&self, history: &History) -> Finding {
         let grants = &history.grants;
         let mut doubtful = None;
-        let mut last = HashMap::default();
-        for later in 0..grants.len() {
-            let key = (&grants[later].server, &grants[later].key);
-            let before: &mut Longest = last.entry(key).or_default();
+        let mut keys: HashMap<_, Before> = HashMap::default();
+        for later in in_order(history) {
+            let (server, key) = (&grants[later].server, &grants[later].key);
+            // Servers that are one lock service share their keys.
+            let alone = Some(server).filter(|server| !history.is_one_of_several(server));
+            let before = keys.entry((alone, key)).or_default();
             match before.overlap(history, later) {
                 Overlap::Certain { earlier, later, ns } => {
                     return self.violated(history, (earlier, later), ns);
@@ -73,6 +77,58 @@ impl Check for SingleHolder {
     }
 }
 
+/// Grants in the server's order; of several servers, by the time at which they were made.
+fn in_order(history: &History) -> Vec<usize> {
+    let grants = &history.grants;
+    let mut order: Vec<usize> = (0..grants.len()).collect();
+    order.sort_by_key(|i| {
+        let several = history.is_one_of_several(&grants[*i].server);
+        if several {
+            grants[*i].granted.earliest
+        } else {
+            0
+        }
+    });
+    order
+}
+
+/// The grants so far of one key, of each server by itself: those that its own order puts an end to
+/// matter to other servers alone.
+#[derive(Default)]
+struct Before<'h>(Vec<(&'h str, Longest, Longest)>);
+
+impl<'h> Before<'h> {
+    fn add(&mut self, grants: &'h [Grant], new: usize) {
+        let server = grants[new].server.as_str();
+        let at = self.0.iter().position(|(known, ..)| *known == server);
+        let at = at.unwrap_or_else(|| {
+            self.0
+                .push((server, Longest::default(), Longest::default()));
+            self.0.len() - 1
+        });
+        let (_, own, all) = &mut self.0[at];
+        // The server's own order puts the end of a released grant before any later one of the key.
+        if !matches!(grants[new].end, KeyEnd::Released { .. }) {
+            own.add(grants, new);
+        }
+        all.add(grants, new);
+    }
+
+    fn overlap(&self, history: &History, later: usize) -> Overlap {
+        let server = history.grants[later].server.as_str();
+        let mut found = Overlap::None;
+        for (of, own, all) in &self.0 {
+            let before = if *of == server { own } else { all };
+            match before.overlap(history, later) {
+                certain @ Overlap::Certain { .. } => return certain,
+                possible @ Overlap::Possible { .. } => found = possible,
+                Overlap::None => {}
+            }
+        }
+        found
+    }
+}
+
 /// Of the grants so far of one key: those whose entitlement lasts longest.
 #[derive(Default)]
 struct Longest {
@@ -82,10 +138,6 @@ struct Longest {
 
 impl Longest {
     fn add(&mut self, grants: &[Grant], new: usize) {
-        if matches!(grants[new].end, KeyEnd::Released { .. }) {
-            // The server's own order puts its end before any later grant of the key.
-            return;
-        }
         let certain = |i: usize| grants[i].definite.map_or(0, |span| span.to);
         if self.certain.is_none_or(|old| certain(new) > certain(old)) {
             self.certain = Some(new);
@@ -125,7 +177,11 @@ impl Longest {
 impl SingleHolder {
     fn violated(&self, history: &History, pair: (usize, usize), ns: u64) -> Finding {
         let (earlier, later) = (&history.grants[pair.0], &history.grants[pair.1]);
-        let (cause, culprits) = cause(history, earlier);
+        let (cause, culprits) = if earlier.server == later.server {
+            cause(history, earlier)
+        } else {
+            (failover::told(history, earlier, later), Vec::new())
+        };
         let why = format!(
             "{} was granted at {} while {} was in force until {}: both held for {}; {cause}",
             whose(history, later).replace("'s grant", ""),
@@ -140,7 +196,10 @@ impl SingleHolder {
             .map(|operation| operation.worker)
             .collect();
         let seqs = operations.flat_map(crate::timeline::history::Operation::seqs);
+        let blamed = (earlier.server != later.server).then_some(&*later.server);
         Finding::violated(self, why)
+            .blaming(blamed)
+            .resting_on(failover::events(history, earlier, later))
             .resting_on(
                 [earlier.seq, later.seq]
                     .into_iter()
@@ -204,6 +263,10 @@ fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
         Cause::Flush => (format!("the server was flushed by {at}"), Vec::new()),
         Cause::Restart => (
             format!("the server was started again and had lost its key by {at}"),
+            Vec::new(),
+        ),
+        Cause::Failover => (
+            format!("its key was gone by {at}, when its server copied another"),
             Vec::new(),
         ),
         Cause::Clock => (

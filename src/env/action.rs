@@ -24,6 +24,8 @@ pub enum Action {
     /// One command to the target server, over the observer's own path. `{lock}` and `{counter}`
     /// stand for the lock's key and its counter.
     Ask(&'static [&'static str]),
+    /// Wait until the target is seen to have no replicas, and no other server a link to it.
+    AwaitCutOff,
     /// An injury of the target's edges.
     Injure(Harm),
     /// Ends the injury of the target's edges, and waits until they answer again.

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod clock_shim;
+pub mod deployment;
 pub mod edge;
 pub mod error;
 pub mod guard;

@@ -28,6 +28,8 @@ pub(super) struct Cast {
     pub fault_names: Vec<String>,
     /// Workers of which some step could not be read: nothing can be said of their events.
     pub unread: BTreeSet<String>,
+    /// The lock lives on several servers, of which one takes over from another.
+    pub fails_over: bool,
 }
 
 /// Something that waits for an event.

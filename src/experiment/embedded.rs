@@ -31,6 +31,7 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("evict", include_str!("../../experiments/evict.toml")),
     ("expiry", include_str!("../../experiments/expiry.toml")),
+    ("failover", include_str!("../../experiments/failover.toml")),
     (
         "fenced-read",
         include_str!("../../experiments/fenced-read.toml"),
@@ -84,7 +85,6 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("renew", include_str!("../../experiments/renew.toml")),
     ("restart", include_str!("../../experiments/restart.toml")),
-    ("shutdown", include_str!("../../experiments/shutdown.toml")),
     (
         "restart-everysec",
         include_str!("../../experiments/restart-everysec.toml"),
@@ -93,6 +93,7 @@ const DRILLS: &[(&str, &str)] = &[
         "restart-none",
         include_str!("../../experiments/restart-none.toml"),
     ),
+    ("shutdown", include_str!("../../experiments/shutdown.toml")),
     (
         "stale-read",
         include_str!("../../experiments/stale-read.toml"),

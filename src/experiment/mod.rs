@@ -35,6 +35,7 @@ mod schema;
 mod script;
 mod section;
 mod settings;
+mod several;
 mod shape;
 mod tree;
 mod waits;

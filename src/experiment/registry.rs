@@ -5,6 +5,7 @@
 use super::embedded;
 use super::files::{self, FOLDER};
 use super::{Overrides, read};
+use crate::env::deployment;
 use crate::env::edge;
 use crate::lock::backends::{self, Servers};
 use crate::lock::flaws;
@@ -114,8 +115,13 @@ pub(super) fn within_one_process(backend: &str) -> bool {
 pub(super) fn can_be_started(backend: &str) -> bool {
     backends::named(backend).is_none_or(|kind| match kind.servers {
         Servers::None | Servers::Redis => true,
-        Servers::Sentinel | Servers::Cluster => false,
+        Servers::Sentinel | Servers::Cluster => deployment::of(backend).is_some(),
     })
+}
+
+/// The servers of a back end that lives on several, if the lab starts them.
+pub(super) fn deployed(backend: &str) -> Option<&'static deployment::Kind> {
+    deployment::of(backend)
 }
 
 /// Every flaw.

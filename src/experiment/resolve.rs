@@ -11,6 +11,7 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
+use super::several;
 use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
@@ -37,12 +38,17 @@ pub(super) fn main_arm(
     let lock = lock(reading, &root);
     let store = store(reading, &root);
     let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
-    let cast = cast::read(reading, &root, lease_ms);
+    let mut cast = cast::read(reading, &root, lease_ms);
+    let deployed = lock.as_ref().map(|lock| registry::deployed(&lock.backend));
+    cast.fails_over = deployed.is_none_or(|kind| kind.is_some_and(|kind| kind.fails_over));
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
+    if let Some(deployed) = deployed {
+        several::fits(reading, &root, (&cast.faults, deployed));
+    }
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);

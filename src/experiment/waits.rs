@@ -11,7 +11,7 @@ use super::script::VERBS;
 use super::walk;
 use crate::env::action::Action;
 use crate::faults;
-use crate::plan::{FaultPlan, Heal, StepAction, Target, WorkerPlan};
+use crate::plan::{FaultPlan, Heal, Service, StepAction, Target, WorkerPlan};
 use crate::timeline::names::{self, PHASES, is_point};
 use std::collections::BTreeSet;
 
@@ -47,6 +47,7 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
     let of_fault = is_fault
         && match what {
             "onset" => true,
+            "promoted" => cast.fails_over && fault.is_none_or(hits_lock_server),
             "healed" => heals,
             "held" | "delivered" => chooses,
             _ => false,
@@ -66,6 +67,11 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
         reading.unknown(&wait.at, message, owner, all.map(String::as_str));
         return false;
     }
+    if is_fault && what == "promoted" && !cast.fails_over {
+        let message = format!("{} can never happen: no server takes over", quote(event));
+        reading.hinted(&wait.at, message, "the lock's back end lives on one server");
+        return false;
+    }
     let both = ["onset", "healed"].map(|what| format!("{owner}.{what}"));
     let both = &both[..if heals { 2 } else { 1 }];
     let prefix = format!("{owner}.");
@@ -74,6 +80,10 @@ fn known(reading: &mut Reading, cast: &Cast, possible: &BTreeSet<String>, wait: 
     let message = format!("unknown event {}", quote(event));
     reading.unknown(&wait.at, message, event, names.map(String::as_str));
     false
+}
+
+fn hits_lock_server(fault: &FaultPlan) -> bool {
+    fault.target == Target::Server(Service::Lock)
 }
 
 /// Whether this may follow a worker's name in an event.

@@ -6,7 +6,7 @@
 use super::cast::{Cast, Wait, Waiter};
 use super::reading::Reading;
 use super::refused::quote;
-use crate::plan::{Heal, StepAction};
+use crate::plan::{Heal, Service, StepAction, Target};
 use crate::timeline::names;
 use std::collections::BTreeSet;
 
@@ -140,6 +140,9 @@ impl<'c> Walk<'c> {
                 continue;
             }
             self.happened.insert(format!("{}.onset", fault.name));
+            if self.cast.fails_over && fault.target == Target::Server(Service::Lock) {
+                self.happened.insert(format!("{}.promoted", fault.name));
+            }
             if fault.command.is_some() {
                 self.happened.insert(format!("{}.held", fault.name));
             }

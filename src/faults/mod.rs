@@ -7,6 +7,7 @@ use crate::env::action::{Action, Harm};
 
 pub mod counter_reset;
 pub mod cut;
+pub mod cut_replication;
 pub mod cut_replies;
 pub mod cut_requests;
 pub mod evict;
@@ -20,6 +21,7 @@ pub mod kill_server;
 pub mod lag_disk;
 pub mod lose_reply;
 pub mod lose_request;
+pub mod lose_server;
 pub mod pause;
 pub mod refuse_writes;
 pub mod reset;
@@ -87,6 +89,8 @@ pub const ALL: &[&FaultKind] = &[
     &jump_clock::KIND,
     &kill_server::KIND,
     &stop_server::KIND,
+    &lose_server::KIND,
+    &cut_replication::KIND,
     &evict::KIND,
     &flush::KIND,
     &counter_reset::KIND,

@@ -136,6 +136,7 @@ fn is_shown(line: &Line, telling: &BTreeSet<u64>) -> bool {
             | Event::PatienceEnded { .. }
             | Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
+            | Event::ServerRole { .. }
             | Event::FinalValue { .. }
             | Event::FinalKey { .. }
             | Event::Sweep { .. }

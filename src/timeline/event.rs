@@ -297,6 +297,20 @@ pub enum Event {
         /// What changed.
         change: Change,
     },
+    /// One of several servers says whether it takes writes, and to whom it is linked; told at first
+    /// and whenever it changes.
+    ServerRole {
+        /// Server name.
+        server: String,
+        /// It takes writes; else it copies another.
+        primary: bool,
+        /// Of one that takes writes: how many copy it. Of one that copies: 1 while its link to the
+        /// other is up, else 0.
+        links: u64,
+        /// Latest lab time at which it was asked and still said something else, ns; none = it was
+        /// asked for the first time.
+        since: Option<u64>,
+    },
     /// The server's clock read between two readings of the lab's.
     ClockSample {
         /// Server name.

@@ -9,7 +9,7 @@
 //! `invoke` before it. [`Namer`] remembers; feed it every line of one arm, in order.
 
 use crate::ids::GrantId;
-use crate::plan::{FaultPlan, Plan, Step, StepAction, WorkerPlan};
+use crate::plan::{FaultPlan, Plan, Service, Step, StepAction, Target, WorkerPlan};
 use crate::timeline::event::{Answer, By, Call, Event, FrameFate, Line, Outcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -106,6 +106,10 @@ pub const CATALOGUE: &[EventName] = &[
         meaning: "what fault F held has been sent on",
     },
     EventName {
+        pattern: "F.promoted",
+        meaning: "after fault F of the lock server had begun, another server was seen to take writes",
+    },
+    EventName {
         pattern: "F.healed",
         meaning: "fault F was undone and its end was seen",
     },
@@ -130,6 +134,8 @@ pub struct Namer {
     open: HashMap<(String, u64), Asked>,
     /// The grants that each worker was told of, in order.
     grants: HashMap<String, Vec<GrantId>>,
+    /// Faults of a server that have begun.
+    struck: Vec<String>,
 }
 
 /// What an operation asked, as far as names depend on it.
@@ -153,7 +159,18 @@ impl Namer {
             Event::WorkerStarted { worker, .. } => vec![format!("{worker}.started")],
             Event::WorkerExited { worker, .. } => vec![format!("{worker}.exited")],
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
-            Event::FaultOnset { fault, .. } => vec![format!("{fault}.onset")],
+            Event::FaultOnset { fault, server, .. } => {
+                self.struck.extend(server.is_some().then(|| fault.clone()));
+                vec![format!("{fault}.onset")]
+            }
+            Event::ServerRole {
+                primary: true,
+                since: Some(_),
+                ..
+            } => {
+                let struck = self.struck.iter();
+                struck.map(|fault| format!("{fault}.promoted")).collect()
+            }
             Event::Frame { fault, what, .. } => vec![match what {
                 FrameFate::Held | FrameFate::Dropped => format!("{fault}.held"),
                 FrameFate::Delivered => format!("{fault}.delivered"),
@@ -196,6 +213,7 @@ impl Namer {
             | Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::Effect { .. }
+            | Event::ServerRole { .. }
             | Event::ClockSample { .. }
             | Event::StoreAttempt { .. }
             | Event::Published { .. }
@@ -295,6 +313,9 @@ pub fn possible_of(workers: &[WorkerPlan], faults: &[FaultPlan]) -> BTreeSet<Str
     }
     for fault in faults {
         names.insert(format!("{}.onset", fault.name));
+        if fault.target == Target::Server(Service::Lock) {
+            names.insert(format!("{}.promoted", fault.name));
+        }
         if fault.heal.is_some() {
             names.insert(format!("{}.healed", fault.name));
         }

@@ -15,6 +15,7 @@ mod asked;
 mod asked_to_end;
 mod clauses;
 mod clock;
+mod cut_off;
 mod edges;
 mod killed;
 mod parked;
@@ -145,6 +146,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
+            Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
             Action::Terminate => asked_to_end::prove(history, plan, window, proof),
             Action::JumpClock => clock::jumped(history, plan, window, proof),
             // Shown by the heal's own looks and readings.

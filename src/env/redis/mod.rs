@@ -1,11 +1,13 @@
 //! Redis as a server under test: finding its program, starting it (alone, under Sentinel, as a
 //! cluster), observing it.
 
+pub mod appended;
 pub mod cluster;
 pub mod find;
 pub mod observe;
 mod probe;
 pub mod replicated;
+pub mod role;
 pub mod sentinel;
 pub mod server;
 pub mod stream;

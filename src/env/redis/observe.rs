@@ -2,6 +2,7 @@
 //! clock, writes marks and reads what is left. All over a socket file that only the lab knows,
 //! never through a path that a fault may touch.
 
+use super::role::Role;
 use super::tap::{MARK, Seen, Tap, owner_and_fencing};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
@@ -25,6 +26,15 @@ pub enum Observed {
     Effect(u64, Event),
     /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
     Mark(String),
+    /// What one of several servers says of itself, when it is otherwise than before.
+    Role {
+        /// When it had answered.
+        at: u64,
+        /// What it says.
+        role: Role,
+        /// When it was last asked and said something else; none = it had not been asked.
+        since: Option<u64>,
+    },
     /// The place in the stream is lost, and why.
     Gap(u64, String),
 }
@@ -68,6 +78,7 @@ async fn stream(path: &Path, mut tap: Tap, out: &UnboundedSender<Observed>) -> s
 #[derive(Debug, Clone)]
 pub struct Control {
     connection: redis::aio::MultiplexedConnection,
+    socket: PathBuf,
     prefix: String,
 }
 
@@ -105,7 +116,12 @@ impl Control {
                         redis::cmd("PING").query_async(&mut connection).await;
                     if pong.is_ok() {
                         let prefix = prefix.to_owned();
-                        return Ok(Control { connection, prefix });
+                        let socket = socket.to_owned();
+                        return Ok(Control {
+                            connection,
+                            socket,
+                            prefix,
+                        });
                     }
                 }
                 Err(error) if begun.elapsed() > limit => return Err(refused(error.to_string())),
@@ -116,6 +132,14 @@ impl Control {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// A new connection to the same server: whoever makes a server take over closes all that it has.
+    ///
+    /// # Errors
+    /// When the server does not answer within the limit.
+    pub async fn anew(&self, limit: Duration) -> Result<Self, EnvError> {
+        Control::connect(&self.socket, &self.prefix, limit).await
     }
 
     async fn ask<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, EnvError> {

@@ -42,6 +42,14 @@ impl Default for Decoder {
 }
 
 impl Decoder {
+    /// A decoder of commands alone, with no snapshot before them.
+    pub fn of_commands() -> Self {
+        Decoder {
+            phase: Phase::Commands,
+            ..Decoder::default()
+        }
+    }
+
     /// The snapshot has been read; from here on nothing is missed.
     pub fn in_sync(&self) -> bool {
         self.phase == Phase::Commands

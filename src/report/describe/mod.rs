@@ -84,6 +84,7 @@ impl<'h> Teller<'h> {
             | Event::FinalValue { .. } => ("store", store(&line.event)),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
+            | Event::ServerRole { .. }
             | Event::ClockSample { .. }
             | Event::FinalKey { .. } => ("observer", observer(&line.event)),
             Event::Start { .. }

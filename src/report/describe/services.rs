@@ -22,6 +22,17 @@ pub(super) fn effect(key: &str, change: &Change) -> String {
             "started again, it still has {key} for owner digest {owner}, {}",
             token(*fencing)
         ),
+        Change::Copied { owner: None, .. } => {
+            format!("copied anew from another server, it has no {key}")
+        }
+        Change::Copied {
+            owner: Some(owner),
+            fencing,
+            ..
+        } => format!(
+            "copied anew from another server, it has {key} for owner digest {owner}, {}",
+            token(*fencing)
+        ),
         Change::Counter { value } => value.map_or_else(
             || format!("the fencing counter of {key} goes up"),
             |value| format!("the fencing counter of {key} is {value}"),
@@ -93,6 +104,16 @@ pub(super) fn observer(event: &Event) -> String {
         Event::ObserverGap { server, why } => {
             format!("the place in {server}'s stream is lost: {why}")
         }
+        Event::ServerRole {
+            server,
+            primary,
+            links,
+            ..
+        } => match (primary, links) {
+            (true, links) => format!("{server} takes writes; {links} copy it"),
+            (false, 0) => format!("{server} copies another, and its link is down"),
+            (false, _) => format!("{server} copies another"),
+        },
         Event::ClockSample {
             server,
             before,

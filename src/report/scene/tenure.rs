@@ -153,6 +153,7 @@ fn how(cause: &Cause) -> &'static str {
         Cause::Overwrite(_) => "overwritten by another's acquire command",
         Cause::Flush => "flushed",
         Cause::Restart => "gone after the server's restart",
+        Cause::Failover => "lost in a failover",
         Cause::Clock => "dropped because the server's clock moved",
         Cause::Unclear(_) => "deleted",
         Cause::Unexplained => "removed, by nothing on the record",

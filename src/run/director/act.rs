@@ -15,6 +15,10 @@ use std::time::Duration;
 /// A killed process is gone at once, unless the host is busy.
 const END_MAX: Duration = Duration::from_secs(10);
 
+/// Links that are closed are seen to be down within 20 ms, unless the host is busy. Much longer, and
+/// nobody would be good enough to take over.
+const CUT_MAX: Duration = Duration::from_secs(1);
+
 /// What an onset did.
 #[derive(Debug, Default)]
 pub struct Done {
@@ -80,6 +84,12 @@ pub async fn all(
                     Err(why) => return Ok(Err(why)),
                 }
             }
+            Action::AwaitCutOff => {
+                if let Err(why) = cut_off(scene, struck).await? {
+                    return Ok(Err(why));
+                }
+                done.effective = scene.now();
+            }
             Action::ContinueGroup | Action::StartServer | Action::JumpBack | Action::Mend => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
@@ -128,7 +138,7 @@ pub async fn undo(
                         "a worker started as a server".to_owned(),
                     ));
                 };
-                until::unsynced(scene).await?;
+                until::unsynced(scene, name).await?;
                 servers::again(scene, name).await?;
                 undone.removed = Some(scene.now());
             }
@@ -151,12 +161,24 @@ pub async fn undo(
             | Action::KillGroup
             | Action::JumpClock
             | Action::Terminate
-            | Action::Injure(_) => {
+            | Action::Injure(_)
+            | Action::AwaitCutOff => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));
             }
         }
     }
     Ok(Some(undone))
+}
+
+/// Waits until nobody copies the target any more, by their own word.
+async fn cut_off(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
+    let Struck::Server(name, _) = struck else {
+        return Err(DirectorError::Bug("a worker cut off".to_owned()));
+    };
+    if until::roles(scene, CUT_MAX, |truth| truth.is_cut_off(name)).await? {
+        return Ok(Ok(()));
+    }
+    Ok(Err(format!("{name} was still copied after {CUT_MAX:?}")))
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {
@@ -184,7 +206,9 @@ async fn ask(
     let Some(server) = scene.servers.get(name) else {
         return Ok(Err(format!("there is no server {name}")));
     };
-    let control = server.control.clone();
+    let Some(control) = server.control.clone() else {
+        return Ok(Err(format!("{name} cannot be told anything")));
+    };
     let lock = control.lock_key(&scene.plan.lock.key);
     let counter = format!("{lock}:fence");
     let words: Vec<String> = words

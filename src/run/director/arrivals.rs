@@ -64,26 +64,36 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
     let by = By::Server(server.clone());
     match observed {
         Observed::Synced(at) => {
-            scene.synced = true;
+            scene.synced.insert(server.clone());
             scene.record(scene.lab(at), by, Event::ObserverSynced { server })
         }
         Observed::Effect(at, event) => {
             let event = placed(scene, event);
             scene.record(scene.lab(at), by, event)
         }
-        Observed::Mark(name) => {
-            scene.marks.insert(name);
+        Observed::Mark(_) => {
+            scene.caught_up.insert(server);
             Ok(())
         }
-        // Everything up to the end mark has been seen: what ends now was meant to end.
-        Observed::Gap(..) if scene.marks.contains(END_MARK) => Ok(()),
+        Observed::Role { at, role, since } => {
+            let since = since.map(|since| scene.lab(since));
+            let event = Event::ServerRole {
+                server,
+                primary: role.primary,
+                links: role.links,
+                since,
+            };
+            scene.record(scene.lab(at), by, event)
+        }
+        // Everything that counts has been seen: what ends now was meant to end.
+        Observed::Gap(..) if scene.over || scene.caught_up.contains(&server) => Ok(()),
         // It has told everything that it ever did.
         Observed::Gap(..) if is_ending(scene, &server) => {
-            scene.synced = false;
+            scene.synced.remove(&server);
             Ok(())
         }
         Observed::Gap(at, why) => {
-            scene.synced = false;
+            scene.synced.remove(&server);
             scene.record(scene.lab(at), by, Event::ObserverGap { server, why })
         }
     }
@@ -178,7 +188,7 @@ fn server(scene: &mut Scene, name: &str, event: &ChildEvent) -> Result<(), Direc
             signal,
         },
     )?;
-    if before == Some(Standing::Ending) || scene.marks.contains(END_MARK) {
+    if before == Some(Standing::Ending) || scene.over {
         return Ok(());
     }
     let how = match signal.map(Signal::try_from) {

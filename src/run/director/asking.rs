@@ -67,7 +67,10 @@ async fn time_of_server(
     let Some(server) = server.filter(|server| server.standing == Standing::Up) else {
         return Ok(Err(format!("{name} cannot answer")));
     };
-    let (before, after, wall_us) = server.control.clone().clock().await?;
+    let Some(control) = server.control.clone() else {
+        return Ok(Err(format!("{name} is not asked for its time")));
+    };
+    let (before, after, wall_us) = control.clock().await?;
     let reading = Reading {
         before: scene.lab(before),
         after: scene.lab(after),

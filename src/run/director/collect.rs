@@ -1,9 +1,11 @@
 //! After the drill: what the server, the store and the key hold at the end, put on the record.
 
 use super::arrivals::END_MARK;
-use super::scene::{SERVER, Scene};
+use super::players::{Followed, Standing};
+use super::scene::Scene;
 use super::{DirectorError, until, workers};
 use crate::env::error::EnvError;
+use crate::env::redis::observe::Control;
 use crate::plan::Plan;
 use crate::run::run_dir;
 use crate::store::queue::{Published, Queue};
@@ -15,22 +17,21 @@ use std::time::Duration;
 /// Collects everything that the checks need and that is not an event of its own.
 pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
     until::sample_clock(scene, 3).await?;
-    let control = scene.control()?;
-    control.mark(END_MARK).await?;
-    until::marked(scene, END_MARK, Duration::from_secs(10)).await?;
+    catch_up(scene).await?;
     let mut lock = String::new();
-    for key in keys(&scene.plan) {
-        let left = control.left(&key).await?;
-        let server = SERVER.to_owned();
-        let event = Event::FinalKey {
-            server: server.clone(),
-            key,
-            exists: left.is_some(),
-            owner: left.as_ref().and_then(|left| left.owner.clone()),
-            remaining_ms: left.and_then(|left| left.remaining_ms),
-        };
-        lock += &serde_json::to_string_pretty(&event).unwrap_or_default();
-        scene.record(scene.now(), By::Server(server), event)?;
+    for (server, control) in holders(scene) {
+        for key in keys(&scene.plan) {
+            let left = control.left(&key).await?;
+            let event = Event::FinalKey {
+                server: server.clone(),
+                key,
+                exists: left.is_some(),
+                owner: left.as_ref().and_then(|left| left.owner.clone()),
+                remaining_ms: left.and_then(|left| left.remaining_ms),
+            };
+            lock += &serde_json::to_string_pretty(&event).unwrap_or_default();
+            scene.record(scene.now(), By::Server(server.clone()), event)?;
+        }
     }
     let store = store_log(scene).await?;
     queue_log(scene)?;
@@ -39,6 +40,39 @@ pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
         std::fs::write(folder.join(name), text).map_err(DirectorError::Record)?;
     }
     Ok(())
+}
+
+/// Sees everything that each followed server did until now, those included that are gone: of one
+/// of several, the file is still there.
+async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    let mut asked = Vec::new();
+    for (name, server) in &scene.servers {
+        match (&server.followed, &server.control) {
+            (Followed::Appended(marks), _) => {
+                // A follower that has ended has told why.
+                if marks.send(END_MARK.to_owned()).is_ok() {
+                    asked.push(name.clone());
+                }
+            }
+            (Followed::Stream, Some(control)) if server.standing == Standing::Up => {
+                control.clone().mark(END_MARK).await?;
+                asked.push(name.clone());
+            }
+            (Followed::Stream | Followed::No, _) => {}
+        }
+    }
+    for name in asked {
+        until::caught_up(scene, &name, Duration::from_secs(10)).await?;
+    }
+    scene.over = true;
+    Ok(())
+}
+
+/// Servers that can be asked what they hold; of several, those that take writes.
+fn holders(scene: &Scene) -> Vec<(String, Control)> {
+    let mut all = scene.answering();
+    all.retain(|(name, _)| scene.deployed.is_none() || scene.truth.is_primary(name));
+    all
 }
 
 /// Every key that some worker locks.

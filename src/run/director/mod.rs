@@ -10,6 +10,7 @@ mod dispatch;
 mod edges;
 mod incoming;
 mod injure;
+mod members;
 mod patience;
 mod players;
 mod ports;

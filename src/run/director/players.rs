@@ -3,6 +3,7 @@
 use super::asking::Answered;
 use super::waits::Wait;
 use crate::env::edge::EdgeId;
+use crate::env::redis::appended::Marks;
 use crate::env::redis::observe::Control;
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Service};
@@ -36,10 +37,30 @@ pub struct Server {
     pub service: Service,
     /// Where it listens.
     pub address: SocketAddr,
-    /// The observer's connection to it.
-    pub control: Control,
+    /// The observer's connection to it; none for one that never holds what is observed.
+    pub control: Option<Control>,
+    /// How the observer follows it.
+    pub followed: Followed,
     /// Whether it can answer.
     pub standing: Standing,
+}
+
+/// How the observer follows a server.
+#[derive(Debug)]
+pub enum Followed {
+    /// Not at all.
+    No,
+    /// By its replication stream.
+    Stream,
+    /// One of several: by its append-only file and its role.
+    Appended(Marks),
+}
+
+impl Followed {
+    /// It is one of several.
+    pub const fn is_one_of_several(&self) -> bool {
+        matches!(self, Followed::Appended(_))
+    }
 }
 
 /// Whether a server can answer.

@@ -19,10 +19,26 @@ pub const fn own_port(service: Service) -> u16 {
     }
 }
 
+/// So many different ports that nobody has now; somebody may take one before it is used.
+pub fn free_ports(count: usize) -> Result<Vec<u16>, DirectorError> {
+    let mut held = Vec::new();
+    for _ in 0..count {
+        held.push(free()?);
+    }
+    Ok(held.iter().map(|(_, address)| address.port()).collect())
+}
+
 /// A port that nobody has now; somebody may take it before it is used.
 pub fn free_address() -> Result<SocketAddr, DirectorError> {
+    free().map(|(_, address)| address)
+}
+
+fn free() -> Result<(TcpListener, SocketAddr), DirectorError> {
     TcpListener::bind((HOST, 0))
-        .and_then(|listener| listener.local_addr())
+        .and_then(|listener| {
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        })
         .map_err(|error| {
             DirectorError::Env(EnvError::new(
                 format!("no free port on {HOST}: {error}"),

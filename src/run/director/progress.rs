@@ -72,6 +72,12 @@ fn of_fault(event: &Event) -> Option<String> {
         Event::FaultNotInjected { fault, why } => {
             Some(format!("fault {fault} not injected: {why}"))
         }
+        Event::ServerRole {
+            server,
+            primary: true,
+            since: Some(_),
+            ..
+        } => Some(format!("{server} was promoted: it takes writes now")),
         _ => None,
     }
 }

@@ -12,7 +12,6 @@ use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
-use crate::env::redis::observe::Control;
 use crate::plan::Plan;
 use crate::run::recorder::Recorder;
 use crate::run::run_dir;
@@ -42,7 +41,8 @@ pub struct Scene {
     pub guard: Client,
     pub inbox: UnboundedReceiver<Incoming>,
     pub outbox: UnboundedSender<Incoming>,
-    pub control: Option<Control>,
+    /// What a lock of several servers is connected with.
+    pub deployed: Option<String>,
     pub servers: BTreeMap<String, Server>,
     /// The ways from workers to servers, once they are open.
     pub edges: Option<Edges>,
@@ -58,8 +58,12 @@ pub struct Scene {
     pub seen: HashSet<String>,
     /// Workers that have stood at their start.
     pub ready: HashSet<String>,
-    pub synced: bool,
-    pub marks: HashSet<String>,
+    /// Servers whose effects are seen as they happen.
+    pub synced: HashSet<String>,
+    /// Servers of which everything that counts has been seen.
+    pub caught_up: HashSet<String>,
+    /// Everything that counts is to be seen: what ends now was meant to end.
+    pub over: bool,
     pub ending: Option<Ending>,
     ledger: Ledger,
     recorder: Recorder,
@@ -100,7 +104,7 @@ impl Scene {
             guard,
             inbox,
             outbox,
-            control: None,
+            deployed: None,
             servers: BTreeMap::new(),
             edges: None,
             edge_server: None,
@@ -110,8 +114,9 @@ impl Scene {
             truth: Truth::default(),
             seen: HashSet::new(),
             ready: HashSet::new(),
-            synced: false,
-            marks: HashSet::new(),
+            synced: HashSet::new(),
+            caught_up: HashSet::new(),
+            over: false,
             ending: None,
             ledger,
             recorder,
@@ -185,13 +190,6 @@ impl Scene {
         let next = self.positions.entry(server.to_owned()).or_default();
         *next += 1;
         *next - 1
-    }
-
-    /// The observer's second connection.
-    pub fn control(&self) -> Result<Control, DirectorError> {
-        self.control
-            .clone()
-            .ok_or_else(|| DirectorError::Bug("no server has been started".to_owned()))
     }
 
     /// The registry's entry for this arm's store.

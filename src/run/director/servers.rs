@@ -2,9 +2,10 @@
 //! else can reach it. A server that a fault has killed is started again the same way.
 
 use super::incoming::Incoming;
-use super::players::{Server, Standing};
+use super::players::{Followed, Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, ports, until};
+use super::{DirectorError, arrivals, clocks, members, ports, until};
+use crate::env::deployment;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
@@ -26,7 +27,10 @@ const READY_MAX: Duration = Duration::from_secs(20);
 /// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
 /// one: the store's log is read at the end.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    up(scene, Service::Lock).await?;
+    match deployment::of(&scene.plan.lock.backend) {
+        Some(kind) => members::start(scene, kind).await?,
+        None => up(scene, Service::Lock).await?,
+    }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
         None => {}
@@ -38,6 +42,10 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
 /// record what the lock server still holds, before anybody else can reach it.
 pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     let service = match scene.servers.get(name) {
+        Some(server) if server.followed.is_one_of_several() => {
+            let what = format!("{name} is one of several and was started again");
+            return Err(DirectorError::Bug(what));
+        }
         Some(server) => server.service,
         None => {
             return Err(DirectorError::Bug(format!(
@@ -76,7 +84,6 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let control = ready(scene, role, (&socket, spawned.pid)).await?;
     if service == Service::Lock {
         follow(scene, socket).await?;
-        scene.control = Some(control.clone());
         if had.is_some() {
             still_held(scene, role, &control).await?;
         }
@@ -88,7 +95,11 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
             pid: spawned.pid,
             service,
             address,
-            control,
+            control: Some(control),
+            followed: match service {
+                Service::Lock => Followed::Stream,
+                Service::Store => Followed::No,
+            },
             standing: Standing::Up,
         },
     );
@@ -101,7 +112,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
 
 /// Follows the server's stream from here on.
 async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError> {
-    scene.synced = false;
+    scene.synced.remove(SERVER);
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), sender));
     let out = scene.outbox.clone();
@@ -115,7 +126,7 @@ async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError>
             }
         }
     });
-    until::synced(scene, READY_MAX).await
+    until::synced(scene, SERVER, READY_MAX).await
 }
 
 /// What a server that was started again holds of the locks.

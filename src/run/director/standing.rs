@@ -1,7 +1,8 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
-use super::players::Standing;
-use super::scene::{SERVER, Scene};
+use super::players::{Followed, Standing};
+use super::scene::Scene;
+use crate::env::redis::observe::Control;
 use crate::plan::Service;
 use std::net::SocketAddr;
 
@@ -20,17 +21,32 @@ impl Scene {
         found.map(|server| server.address)
     }
 
-    /// The name of a service's server, if it lives on one.
+    /// The name of a service's server, if it lives on one; of several, the one that takes writes.
     pub fn server_name(&self, service: Service) -> Option<&str> {
+        if service == Service::Lock && self.deployed.is_some() {
+            return self.truth.takes_writes();
+        }
         let mut servers = self.servers.iter();
         let found = servers.find(|(_, server)| server.service == service);
         found.map(|(name, _)| name.as_str())
     }
 
-    /// The lock server can answer.
-    pub fn server_answers(&self) -> bool {
-        let server = self.servers.get(SERVER);
-        server.is_some_and(|server| server.standing == Standing::Up)
+    /// Whether a worker reaches a server over an edge of its own. Servers that tell each other's
+    /// addresses are reached there.
+    pub fn has_edges(&self, server: &str) -> bool {
+        let server = self.servers.get(server);
+        server.is_some_and(|server| server.service == Service::Store || self.deployed.is_none())
+    }
+
+    /// Servers that are followed and can answer, with the observer's connection.
+    pub fn answering(&self) -> Vec<(String, Control)> {
+        let servers = self.servers.iter();
+        servers
+            .filter(|(_, server)| {
+                server.standing == Standing::Up && !matches!(server.followed, Followed::No)
+            })
+            .filter_map(|(name, server)| Some((name.clone(), server.control.clone()?)))
+            .collect()
     }
 
     /// Every worker has stood at its start, or is gone.

@@ -1,20 +1,38 @@
-//! Who holds the lock by the server's truth, right now: for faults whose target is the holder.
+//! Who holds the lock by the servers' truth, right now, and which of several servers takes writes:
+//! for faults whose target is the holder or the lock's server.
 //!
 //! Follows the record as it grows. Only the choice of a target rests on it; the checks work the
 //! same out again from the record alone.
 
 use crate::ids::{GrantId, OwnerDigest};
 use crate::timeline::event::{By, Call, Change, Event, Line};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// The holder so far.
+/// What the servers have told so far.
 #[derive(Debug, Default)]
 pub struct Truth {
     attempts: HashMap<OwnerDigest, (String, GrantId)>,
+    servers: BTreeMap<String, Told>,
+}
+
+/// What one server has told.
+#[derive(Debug, Default)]
+struct Told {
     owner: Option<OwnerDigest>,
     until_ms: Option<u64>,
     /// Server µs minus lab ns / 1000, at the last clock sample.
     offset_us: Option<i128>,
+    /// Of one of several.
+    role: Option<Role>,
+}
+
+/// What one of several servers says of itself.
+#[derive(Debug, Clone, Copy)]
+struct Role {
+    primary: bool,
+    links: u64,
+    /// Lab time at which it became so, or was first asked, ns.
+    since: u64,
 }
 
 impl Truth {
@@ -31,44 +49,66 @@ impl Truth {
                 self.attempts
                     .insert(owner.clone(), (worker.clone(), grant.clone()));
             }
-            (_, Event::Effect { change, .. }) => self.change(change),
+            (_, Event::Effect { server, change, .. }) => self.of(server).change(change),
+            (
+                _,
+                Event::ServerRole {
+                    server,
+                    primary,
+                    links,
+                    since,
+                },
+            ) => {
+                let told = self.of(server);
+                let lasts = told.role.filter(|role| role.primary == *primary);
+                told.role = Some(Role {
+                    primary: *primary,
+                    links: *links,
+                    since: lasts.map_or(since.unwrap_or(0), |role| role.since),
+                });
+            }
             (
                 _,
                 Event::ClockSample {
+                    server,
                     before,
                     after,
                     server_us,
-                    ..
                 },
             ) => {
                 let middle_us = i128::from(before.midpoint(*after)) / 1000;
-                self.offset_us = Some(i128::from(*server_us) - middle_us);
+                self.of(server).offset_us = Some(i128::from(*server_us) - middle_us);
             }
             _ => {}
         }
     }
 
-    fn change(&mut self, change: &Change) {
-        match change {
-            Change::Set {
-                owner, until_ms, ..
-            } => {
-                self.owner = Some(owner.clone());
-                self.until_ms = *until_ms;
-            }
-            Change::Extended { until_ms } => self.until_ms = *until_ms,
-            Change::Restarted {
-                owner, until_ms, ..
-            } => {
-                self.owner.clone_from(owner);
-                self.until_ms = *until_ms;
-            }
-            Change::Deleted | Change::Flushed => {
-                self.owner = None;
-                self.until_ms = None;
-            }
-            Change::Counter { .. } => {}
-        }
+    fn of(&mut self, server: &str) -> &mut Told {
+        self.servers.entry(server.to_owned()).or_default()
+    }
+
+    /// One of several servers takes writes, by its own word.
+    pub fn is_primary(&self, server: &str) -> bool {
+        let role = self.servers.get(server).and_then(|told| told.role);
+        role.is_some_and(|role| role.primary)
+    }
+
+    /// Of several servers, the one that took over last.
+    pub fn takes_writes(&self) -> Option<&str> {
+        let primary = |told: &Told| told.role.filter(|role| role.primary);
+        let all = self.servers.iter();
+        let all = all.filter_map(|(name, told)| Some((name, primary(told)?)));
+        let last = all.max_by_key(|(_, role)| role.since);
+        last.map(|(name, _)| name.as_str())
+    }
+
+    /// Nobody copies this server, and no other that copies has a link that is up.
+    pub fn is_cut_off(&self, server: &str) -> bool {
+        self.servers.iter().all(|(name, told)| match told.role {
+            Some(role) if role.primary => name != server || role.links == 0,
+            Some(role) => role.links == 0,
+            None => true,
+        })
     }
 
     /// Worker and grant that the server names at this lab time, if the lease has not ended.
@@ -76,12 +116,17 @@ impl Truth {
     /// # Errors
     /// Why there is no such worker, in words.
     pub fn holder(&self, lab_ns: u64) -> Result<(String, GrantId), String> {
-        let owner = self.owner.as_ref().ok_or("the server names no holder")?;
-        let offset_us = self
+        let told = match self.takes_writes() {
+            Some(name) => self.servers.get(name),
+            None => self.servers.values().next(),
+        };
+        let told = told.ok_or("the server names no holder")?;
+        let owner = told.owner.as_ref().ok_or("the server names no holder")?;
+        let offset_us = told
             .offset_us
             .ok_or("the server's clock is not known yet")?;
         let now_ms = (i128::from(lab_ns) / 1000 + offset_us) / 1000;
-        if self
+        if told
             .until_ms
             .is_some_and(|until| i128::from(until) <= now_ms)
         {
@@ -94,60 +139,34 @@ impl Truth {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(by: By, event: Event) -> Line {
-        Line {
-            seq: 0,
-            at: 0,
-            by,
-            event,
+impl Told {
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::Set {
+                owner, until_ms, ..
+            } => {
+                self.owner = Some(owner.clone());
+                self.until_ms = *until_ms;
+            }
+            Change::Extended { until_ms } => self.until_ms = *until_ms,
+            Change::Restarted {
+                owner, until_ms, ..
+            }
+            | Change::Copied {
+                owner, until_ms, ..
+            } => {
+                self.owner.clone_from(owner);
+                self.until_ms = *until_ms;
+            }
+            Change::Deleted | Change::Flushed => {
+                self.owner = None;
+                self.until_ms = None;
+            }
+            Change::Counter { .. } => {}
         }
     }
-
-    #[test]
-    fn the_holder_is_whom_the_server_names_while_the_lease_lasts() {
-        let mut truth = Truth::default();
-        let owner = OwnerDigest("aa".into());
-        let grant = GrantId("a.1".into());
-        let server = || By::Server("redis".into());
-        truth.note(&line(
-            By::Worker("a".into()),
-            Event::Invoke {
-                op: 1,
-                step: None,
-                call: Call::Attempt {
-                    grant: grant.clone(),
-                    owner: owner.clone(),
-                },
-            },
-        ));
-        assert!(truth.holder(0).is_err());
-        truth.note(&line(
-            server(),
-            Event::ClockSample {
-                server: "redis".into(),
-                before: 0,
-                after: 0,
-                server_us: 1_000_000,
-            },
-        ));
-        truth.note(&line(
-            server(),
-            Event::Effect {
-                server: "redis".into(),
-                pos: 0,
-                key: "k".into(),
-                change: Change::Set {
-                    owner,
-                    fencing: None,
-                    until_ms: Some(2000),
-                },
-            },
-        ));
-        assert_eq!(truth.holder(999_000_000), Ok(("a".into(), grant)));
-        assert!(truth.holder(1_000_000_000).is_err(), "the lease has ended");
-    }
 }
+
+#[cfg(test)]
+#[path = "truth/tests.rs"]
+mod tests;

@@ -4,13 +4,17 @@
 use super::DirectorError;
 use super::arrivals::take;
 use super::players::{Server, Standing};
-use super::scene::{SERVER, Scene};
+use super::scene::Scene;
+use super::truth::Truth;
 use crate::env::error::EnvError;
 use crate::timeline::event::{By, Event};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// Longest wait for a new connection to one of several servers.
+const ANEW_MAX: Duration = Duration::from_millis(200);
 
 /// After the drill: whoever still runs is ended.
 pub async fn workers_ended(scene: &mut Scene) -> Result<(), DirectorError> {
@@ -28,26 +32,51 @@ pub async fn workers_ended(scene: &mut Scene) -> Result<(), DirectorError> {
     .await
 }
 
-/// Waits for the observer.
-pub async fn synced(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
+/// Waits for the observer of a server.
+pub async fn synced(scene: &mut Scene, server: &str, limit: Duration) -> Result<(), DirectorError> {
     until(scene, limit, "the observer to be in sync", |scene| {
-        scene.synced
+        scene.synced.contains(server)
     })
     .await
 }
 
 /// Waits until the observer has read a killed server's stream to its end.
-pub async fn unsynced(scene: &mut Scene) -> Result<(), DirectorError> {
+pub async fn unsynced(scene: &mut Scene, server: &str) -> Result<(), DirectorError> {
     let what = "the end of the server's stream";
-    until(scene, Duration::from_secs(10), what, |scene| !scene.synced).await
+    let over = |scene: &Scene| !scene.synced.contains(server);
+    until(scene, Duration::from_secs(10), what, over).await
 }
 
-/// Waits for a mark of ours to come by in the stream.
-pub async fn marked(scene: &mut Scene, name: &str, limit: Duration) -> Result<(), DirectorError> {
+/// Waits until everything that a server did until now has been seen.
+pub async fn caught_up(
+    scene: &mut Scene,
+    server: &str,
+    limit: Duration,
+) -> Result<(), DirectorError> {
     until(scene, limit, "the observer to catch up", |scene| {
-        scene.marks.contains(name)
+        scene.caught_up.contains(server)
     })
     .await
+}
+
+/// Waits until the roles of the lock's servers are as they are asked to be; whether they became so.
+pub async fn roles(
+    scene: &mut Scene,
+    limit: Duration,
+    are: impl Fn(&Truth) -> bool,
+) -> Result<bool, DirectorError> {
+    match until(
+        scene,
+        limit,
+        "the servers' roles",
+        |scene| are(&scene.truth),
+    )
+    .await
+    {
+        Ok(()) => Ok(true),
+        Err(DirectorError::Env(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Waits for something that a worker may say, but at most so long.
@@ -127,29 +156,33 @@ pub async fn explained(scene: &mut Scene, error: DirectorError) -> DirectorError
     error
 }
 
-/// Reads the server's clock `count` times.
-///
-/// A server that cannot answer is not asked.
+/// Reads the clock of every server that is followed and can answer, `count` times.
 pub async fn sample_clock(scene: &mut Scene, count: usize) -> Result<(), DirectorError> {
-    if !scene.server_answers() {
-        return Ok(());
-    }
-    let control = scene.control()?;
-    for _ in 0..count {
-        let (before, after, server_us) = control.clock().await?;
-        let (before, after) = (scene.lab(before), scene.lab(after));
-        let server = SERVER.to_owned();
-        let by = By::Server(server.clone());
-        scene.record(
-            after,
-            by,
-            Event::ClockSample {
-                server,
+    for (server, control) in scene.answering() {
+        for _ in 0..count {
+            let (before, after, server_us) = match control.clock().await {
+                Ok(read) => read,
+                // Its connections are closed when it takes over. If it is gone the kernel tells.
+                Err(_) if scene.deployed.is_some() => {
+                    if let Ok(again) = control.anew(ANEW_MAX).await
+                        && let Some(known) = scene.servers.get_mut(&server)
+                    {
+                        known.control = Some(again);
+                    }
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let (before, after) = (scene.lab(before), scene.lab(after));
+            let by = By::Server(server.clone());
+            let event = Event::ClockSample {
+                server: server.clone(),
                 before,
                 after,
                 server_us,
-            },
-        )?;
+            };
+            scene.record(after, by, event)?;
+        }
     }
     Ok(())
 }

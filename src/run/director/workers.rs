@@ -129,14 +129,17 @@ fn write_spec(
     worker: &WorkerPlan,
     store: &StoreSpec,
 ) -> Result<PathBuf, DirectorError> {
-    let address = edges::address(scene, &worker.name, Service::Lock)
+    let edge = edges::address(scene, &worker.name, Service::Lock);
+    let address = edge.map(|edge| edge.to_string());
+    let address = address
+        .or_else(|| scene.deployed.clone())
         .ok_or_else(|| DirectorError::Bug("workers before servers".to_owned()))?;
     let spec = WorkerSpec {
         worker: worker.name.clone(),
         plan: scene.plan.clone(),
         lab_zero_ns: scene.zero_ns,
         lock: LockSpec {
-            address: address.to_string(),
+            address,
             prefix: PREFIX.to_owned(),
         },
         store: store.clone(),

@@ -195,6 +195,16 @@ pub enum Change {
         /// Absolute deadline by the server's wall clock, milliseconds; none = no key or no lease.
         until_ms: Option<u64>,
     },
+    /// The server threw away what it had and took a copy of another server; this is what it holds
+    /// of the key since then.
+    Copied {
+        /// Digest of the owner token in the value; none = no key.
+        owner: Option<OwnerDigest>,
+        /// Fencing token in the value.
+        fencing: Option<FencingToken>,
+        /// Absolute deadline by the server's wall clock, milliseconds; none = no key or no lease.
+        until_ms: Option<u64>,
+    },
     /// The fencing counter changed.
     Counter {
         /// Its new value, where the stream tells it.

@@ -29,6 +29,9 @@ pub(super) fn finish(
 ) -> History {
     history.operations.sort_by_key(|operation| operation.seq);
     history.phases.sort_by_key(|(seq, _, _)| *seq);
+    for roles in history.roles.values_mut() {
+        roles.sort_by_key(|role| (role.at, role.seq));
+    }
     history.clocks = samples
         .into_iter()
         .map(|(server, samples)| (server, ClockMap::new(samples)))

@@ -42,6 +42,8 @@ pub struct Grant {
     pub lease_ends: Bounds,
     /// Every change of the key's deadline while the key was this grant's.
     pub extensions: Vec<Extension>,
+    /// Where else the key was seen as this grant had set it, on servers that copy each other.
+    pub copies: Vec<Copy>,
     /// What became of the key.
     pub end: KeyEnd,
     /// The part of the entitlement that is certain; none if there is none.
@@ -65,6 +67,19 @@ pub struct Extension {
     pub until: Option<Bounds>,
     /// Who did it.
     pub author: Author,
+}
+
+/// Another server took over the key as a grant had set it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// `seq` of that server's effect.
+    pub seq: u64,
+    /// That server.
+    pub server: String,
+    /// Position in that server's order.
+    pub pos: u64,
+    /// Lab time at which the observer had read it, ns.
+    pub seen: u64,
 }
 
 /// Whose operation caused an effect on a key.
@@ -127,6 +142,8 @@ pub enum Cause {
     Flush,
     /// The server was started again and did not have it any more.
     Restart,
+    /// Another server took over that did not have it, or its own server copied one that did not.
+    Failover,
     /// The server's clock was moved, and the server took the lease for expired.
     Clock,
     /// It cannot be told which of these releases did it; one of them is the grant's own.

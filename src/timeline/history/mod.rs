@@ -20,6 +20,7 @@ mod derive;
 mod effects;
 pub mod grant;
 pub mod operation;
+pub mod roles;
 pub mod seen;
 mod sequence;
 mod several;
@@ -30,8 +31,9 @@ pub use actors::{
 };
 pub use clock_map::ClockMap;
 pub use collect::Collector;
-pub use grant::{Author, Cause, Extension, Grant, KeyEnd};
+pub use grant::{Author, Cause, Copy, Extension, Grant, KeyEnd};
 pub use operation::{Operation, Returned, Told};
+pub use roles::{Promotion, RoleSeen};
 pub use seen::{
     FinalKey, FinalValue, Gap, Impatience, Loss, Observer, PointSeen, Publication, Stall,
     StoreAttempt,
@@ -74,6 +76,9 @@ pub struct History {
     pub stalls: Vec<Stall>,
     /// Observers by server name.
     pub observers: BTreeMap<String, Observer>,
+    /// What servers that are one lock service said of their roles, by server name, in order of time;
+    /// a server that stands alone has none.
+    pub roles: BTreeMap<String, Vec<RoleSeen>>,
     /// Server clocks by server name.
     pub clocks: BTreeMap<String, ClockMap>,
     /// What the store held at the end.
@@ -203,6 +208,7 @@ fn blank(plan: &Plan) -> History {
         resumed: Vec::new(),
         stalls: Vec::new(),
         observers: BTreeMap::new(),
+        roles: BTreeMap::new(),
         clocks: BTreeMap::new(),
         final_values: Vec::new(),
         final_keys: Vec::new(),

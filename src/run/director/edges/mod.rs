@@ -60,6 +60,7 @@ pub async fn open(scene: &mut Scene) -> Result<(), DirectorError> {
     let servers: Vec<(String, SocketAddr)> = scene
         .servers
         .iter()
+        .filter(|(name, _)| scene.has_edges(name))
         .map(|(name, server)| (name.clone(), server.address))
         .collect();
     for worker in scene.plan.workers.clone() {

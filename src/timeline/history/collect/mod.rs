@@ -132,6 +132,7 @@ impl<'a> Collector<'a> {
             | Event::Look { .. } => self.fault(stamp, event),
             Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
+            | Event::ServerRole { .. }
             | Event::Effect { .. }
             | Event::ClockSample { .. }
             | Event::FinalKey { .. } => self.server(stamp, event),

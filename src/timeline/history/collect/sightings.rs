@@ -4,6 +4,7 @@ use super::{Collector, RawEffect, Stamp};
 use crate::timeline::event::Event;
 use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::derive::GapLine;
+use crate::timeline::history::roles::RoleSeen;
 use crate::timeline::history::seen::{
     FinalKey, FinalValue, Impatience, Observer, Publication, Stall, StoreAttempt,
 };
@@ -36,6 +37,23 @@ impl Collector<'_> {
                 key,
                 change,
             }),
+            Event::ServerRole {
+                server,
+                primary,
+                links,
+                since,
+            } => self
+                .history
+                .roles
+                .entry(server)
+                .or_default()
+                .push(RoleSeen {
+                    seq,
+                    at,
+                    since,
+                    primary,
+                    links,
+                }),
             Event::ClockSample {
                 server,
                 before,

@@ -10,14 +10,18 @@ use super::clock_map::{ClockMap, Offset};
 use super::collect::RawEffect;
 use super::grant::{Author, Cause, Extension, Grant, KeyEnd};
 use super::operation::Operation;
+use super::roles::RoleSeen;
 use super::time::{Bounds, NEVER, Span, ms};
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Answer, Change};
 use foldhash::HashMap;
+use reigns::{Identity, Originals};
 use std::collections::BTreeMap;
 
+mod copied;
 mod ends;
 mod entitlement;
+mod reigns;
 mod restart;
 mod trust;
 
@@ -29,7 +33,13 @@ pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String,
     }
     let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
     let index = Index::new(&history.operations, keys.collect());
+    let parts = reigns::in_order(effects, &history.roles);
     let mut book = Book {
+        originals: Originals::of(&parts, &history.roles),
+        several: &history.roles,
+        made: HashMap::default(),
+        newest: HashMap::default(),
+        left: HashMap::default(),
         operations: &history.operations,
         clocks: &history.clocks,
         lease_ms: history.plan.lock.lease_ms,
@@ -42,10 +52,14 @@ pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String,
         clock: None,
         floor: 0,
     };
-    for (server, effects) in effects {
-        book.turn_to(server);
-        for effect in effects {
-            book.take(&effect);
+    for part in parts {
+        book.turn_to(part.server);
+        for effect in &part.effects {
+            if part.rules {
+                book.take(effect);
+            } else {
+                book.copy(effect);
+            }
         }
     }
     let mut grants = book.close();
@@ -64,6 +78,8 @@ pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String,
     history.grants = grants;
 }
 
+type Held = HashMap<String, (usize, Option<Bounds>)>;
+
 /// What is known while the effects go by.
 struct Book<'a> {
     operations: &'a [Operation],
@@ -71,8 +87,19 @@ struct Book<'a> {
     lease_ms: u64,
     index: Index<'a>,
     grants: Vec<Grant>,
-    /// Key → index of the grant that holds it, and the key's own deadline (none = no lease).
-    held: HashMap<String, (usize, Option<Bounds>)>,
+    /// On this server: key → index of the grant that holds it, and the key's own deadline (none =
+    /// no lease).
+    held: Held,
+    /// The same of other servers, and their floors.
+    left: HashMap<String, (Held, u64)>,
+    /// Servers that are one lock service.
+    several: &'a BTreeMap<String, Vec<RoleSeen>>,
+    /// Which of equal effects on several servers was the first.
+    originals: Originals,
+    /// Grants of several servers by what tells their effects from others.
+    made: HashMap<Identity, usize>,
+    /// The newest grant of each server and key.
+    newest: HashMap<(String, String), usize>,
     /// Which operations have caused an effect already.
     explained: Vec<bool>,
     /// Releases that ended their own key, or found it just expired: → that grant. Either is
@@ -87,10 +114,11 @@ struct Book<'a> {
 impl Book<'_> {
     /// From here on effects are of this server.
     fn turn_to(&mut self, server: String) {
-        self.held.clear();
-        self.floor = 0;
+        let before = std::mem::replace(&mut self.server, server.clone());
+        let held = std::mem::take(&mut self.held);
+        self.left.insert(before, (held, self.floor));
+        (self.held, self.floor) = self.left.remove(&server).unwrap_or_default();
         self.clock = self.clocks.get(&server);
-        self.server = server;
     }
 
     fn take(&mut self, effect: &RawEffect) {
@@ -99,10 +127,16 @@ impl Book<'_> {
                 owner,
                 fencing,
                 until_ms,
-            } => self.granted(effect, owner, *fencing, *until_ms),
+            } => {
+                if !self.is_copied_set(effect, *until_ms) {
+                    self.granted(effect, owner, *fencing, *until_ms);
+                }
+            }
             Change::Extended { until_ms } => self.extended(effect, *until_ms),
             Change::Deleted => {
-                if let Some((holder, until)) = self.held.remove(&effect.key) {
+                if let Some((holder, until)) = self.held.remove(&effect.key)
+                    && !self.ended_elsewhere(holder)
+                {
                     self.grants[holder].end = self.deleted(effect, holder, until);
                 }
             }
@@ -120,6 +154,9 @@ impl Book<'_> {
             Change::Restarted {
                 owner, until_ms, ..
             } => self.restarted(effect, owner.as_ref(), *until_ms),
+            Change::Copied {
+                owner, until_ms, ..
+            } => self.copied_anew(effect, owner.as_ref(), *until_ms),
             Change::Counter { .. } => {}
         }
     }
@@ -179,8 +216,10 @@ impl Book<'_> {
             lease_ends.latest = granted.latest.saturating_add(ms(lease_ms));
         }
         self.floor = self.floor.max(granted.earliest);
+        self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
         let holder = self.grants.len();
+        self.remember(effect, holder);
         self.held
             .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
         self.grants.push(Grant {
@@ -199,6 +238,7 @@ impl Book<'_> {
             endless: until_ms.is_none(),
             lease_ends,
             extensions: Vec::new(),
+            copies: Vec::new(),
             end: KeyEnd::Open,
             definite: None,
             possible: Span { from: 0, to: NEVER },
@@ -216,6 +256,9 @@ impl Book<'_> {
         let until = until_ms.map(|_| until);
         if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
             *deadline = until;
+        }
+        if self.extended_elsewhere(holder, until) {
+            return;
         }
         let explained = |i: usize| self.explained[i];
         let id = self.grants[holder].id.as_ref();

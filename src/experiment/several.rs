@@ -1,0 +1,54 @@
+//! What can be done to a lock service of several servers, and what only to one of several.
+
+use super::reading::Reading;
+use super::section::Section;
+use crate::env::action::Action;
+use crate::env::deployment::Kind;
+use crate::faults;
+use crate::plan::{FaultPlan, Service, Target};
+
+/// Refuses faults that do not fit the servers of the lock.
+pub(super) fn fits(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (all, deployed): (&[FaultPlan], Option<&Kind>),
+) {
+    let sections = root.named(reading, "fault");
+    for fault in all {
+        let Some((key, message, hint)) = misfit(fault, deployed) else {
+            continue;
+        };
+        let found = sections.iter().find(|(name, _)| name.value == fault.name);
+        let at = found.map_or_else(|| root.at.clone(), |(_, section)| section.place(key));
+        reading.hinted(&at, message, hint);
+    }
+}
+
+/// The key that is wrong, what is wrong with it, and what would not be.
+fn misfit(
+    fault: &FaultPlan,
+    deployed: Option<&Kind>,
+) -> Option<(&'static str, String, &'static str)> {
+    let kind = faults::find(&fault.kind)?;
+    let Some(deployed) = deployed else {
+        let copied = kind.onset.contains(&Action::AwaitCutOff);
+        let message = format!("`{}` needs servers that copy each other", fault.kind);
+        let hint = "the lock's back end lives on one server";
+        return copied.then_some(("kind", message, hint));
+    };
+    let backend = deployed.backend;
+    if fault.edge == Some(Service::Lock) {
+        let message = format!("the servers of `{backend}` tell workers their own addresses");
+        return Some((
+            "edge",
+            message,
+            "say what is done to a server: its edges are not ours",
+        ));
+    }
+    let back = kind.heal.contains(&Action::StartServer);
+    if fault.target == Target::Server(Service::Lock) && back {
+        let message = format!("a server of `{backend}` that is gone does not come back");
+        return Some(("kind", message, "a `lose-server` says so"));
+    }
+    None
+}

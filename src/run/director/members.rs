@@ -1,0 +1,164 @@
+//! A lock service of several servers: each is started, then all of it must be ready, then those
+//! that can hold the lock's key are followed. Only then does anybody else come.
+
+use super::incoming::Incoming;
+use super::players::{Followed, Server, Standing};
+use super::ports;
+use super::scene::{PREFIX, Scene};
+use super::servers::log_of;
+use super::{DirectorError, arrivals, until};
+use crate::env::deployment::{Kind, Layout, Member, Site, Watched};
+use crate::env::error::EnvError;
+use crate::env::guard::{ChildRole, Spawn, Spawned};
+use crate::env::isolation::Mode;
+use crate::env::redis::appended;
+use crate::env::redis::observe::{Control, Observed};
+use crate::env::redis::role;
+use crate::plan::Service;
+use crate::run::run_dir;
+use crate::timeline::event::Event;
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+/// A whole deployment is ready within three seconds on an idle machine.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// Where members talk among themselves in a network of the arm's own: this far above their ports.
+const INNER: u16 = 10_000;
+
+/// Starts every member and follows those that matter.
+pub async fn start(scene: &mut Scene, kind: &'static Kind) -> Result<(), DirectorError> {
+    let layout = lay_out(scene, kind)?;
+    for member in &layout.members {
+        start_member(scene, member).await?;
+    }
+    scene.deployed = Some(layout.address.clone());
+    ready(scene, &layout).await?;
+    for member in &layout.members {
+        if let Watched::Appended { socket } = &member.watched {
+            follow(scene, member.name, socket).await?;
+        }
+    }
+    // Whom a fault hits depends on it.
+    let told = |truth: &super::truth::Truth| truth.takes_writes().is_some();
+    until::roles(scene, READY_MAX, told).await?;
+    Ok(())
+}
+
+fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> {
+    let count = kind.members.len();
+    let (ports, inner) = match scene.spec.isolation {
+        Mode::Namespace => {
+            let inner = kind.own_ports.iter().map(|port| port + INNER);
+            (kind.own_ports.to_vec(), inner.collect())
+        }
+        Mode::Guard => {
+            let mut all = ports::free_ports(2 * count)?;
+            let inner = all.split_off(count);
+            (all, inner)
+        }
+    };
+    let site = Site {
+        host: ports::HOST,
+        ports: &ports,
+        inner_ports: &inner,
+        folder: &scene.spec.work_dir,
+        redis: &scene.spec.redis,
+        key: &format!("{PREFIX}{{{}}}", scene.plan.lock.key),
+    };
+    Ok((kind.lay_out)(&site)?)
+}
+
+async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), DirectorError> {
+    let folder = scene.folder(scene.spec.work_dir.join(member.name))?;
+    for (name, text) in &member.files {
+        std::fs::write(folder.join(name), text).map_err(|error| {
+            let what = format!("cannot write {name} of {}: {error}", member.name);
+            DirectorError::Env(EnvError::new(what, "free space in the state folder"))
+        })?;
+    }
+    let Spawned { pid, start_ticks } = spawn(scene, member, &folder).await?;
+    let server = Server {
+        pid,
+        service: Service::Lock,
+        address: member.address,
+        control: None,
+        followed: Followed::No,
+        standing: Standing::Up,
+    };
+    scene.servers.insert(member.name.to_owned(), server);
+    scene.record_lab(Event::ServerStarted {
+        server: member.name.to_owned(),
+        pid,
+        start_ticks,
+    })
+}
+
+async fn spawn(
+    scene: &mut Scene,
+    member: &Member,
+    folder: &Path,
+) -> Result<Spawned, DirectorError> {
+    let logs = scene.folder(scene.spec.arm_dir.join(run_dir::LOGS))?;
+    let spawn = Spawn {
+        name: member.name.to_owned(),
+        role: ChildRole::Server,
+        program: member.program.clone(),
+        arg0: member.arg0.map(str::to_owned),
+        args: member.args.clone(),
+        env: Vec::new(),
+        cwd: folder.to_owned(),
+        log: log_of(&logs, member.name),
+    };
+    scene.guard.spawn(spawn, None).await.map_err(|error| {
+        let what = format!("cannot start {}: {error}", member.name);
+        DirectorError::Env(EnvError::new(what, "run `lockdrill doctor`"))
+    })
+}
+
+/// Waits until all of it is ready; a member that ends meanwhile is told by the kernel.
+async fn ready(scene: &mut Scene, layout: &Layout) -> Result<(), DirectorError> {
+    let mut ready = (layout.ready)(READY_MAX);
+    loop {
+        tokio::select! {
+            done = &mut ready => return Ok(done?),
+            incoming = scene.inbox.recv() => match incoming {
+                Some(incoming) => arrivals::take(scene, incoming)?,
+                None => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
+            },
+        }
+    }
+}
+
+/// Follows what a member does and what it says of itself.
+async fn follow(scene: &mut Scene, name: &'static str, socket: &Path) -> Result<(), DirectorError> {
+    let control = Control::connect(socket, PREFIX, READY_MAX).await?;
+    let out = told_by(scene, name);
+    tokio::spawn(role::watch(socket.to_owned(), out.clone()));
+    let folder = scene.spec.work_dir.join(name);
+    let marks = appended::follow(&folder, (name, PREFIX), out)
+        .map_err(|error| DirectorError::Bug(format!("no observer of {name}: {error}")))?;
+    if let Some(server) = scene.servers.get_mut(name) {
+        server.control = Some(control);
+        server.followed = Followed::Appended(marks);
+    }
+    until::synced(scene, name, READY_MAX).await
+}
+
+/// What is told there reaches the director as this server's.
+fn told_by(scene: &Scene, name: &'static str) -> UnboundedSender<Observed> {
+    let (sender, mut receiver) = unbounded_channel();
+    let out = scene.outbox.clone();
+    tokio::spawn(async move {
+        while let Some(observed) = receiver.recv().await {
+            if out
+                .send(Incoming::Observed(name.to_owned(), observed))
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+    sender
+}
