@@ -3,7 +3,7 @@
 //! Order is the store's own log. Reported beside it: stale writes refused, and *late accepted* ones:
 //! taken after the writer's entitlement had ended although the order was legal.
 
-use super::say::{count, secs, who};
+use super::say::{count, secs, token, who};
 use super::{Check, Finding, rightful_served};
 use crate::ids::{FencingToken, GrantId};
 use crate::timeline::event::{Answer, AttemptKind, Call};
@@ -245,11 +245,4 @@ pub fn describe(history: &History, index: usize) -> String {
         told = format!("{told}, {}", details.join(" and "));
     }
     told
-}
-
-fn token(fencing: Option<FencingToken>) -> String {
-    match fencing {
-        Some(fencing) => format!("fencing token {fencing}"),
-        None => "no fencing token".to_owned(),
-    }
 }

@@ -1,5 +1,6 @@
 //! The words of findings: times in seconds, counts, names of grants.
 
+use crate::ids::FencingToken;
 use crate::timeline::history::{Grant, History};
 
 /// Lab time or a duration in nanoseconds, as seconds.
@@ -34,6 +35,14 @@ pub fn whose(history: &History, grant: &Grant) -> String {
     match grant.fencing {
         Some(fencing) => format!("{}'s grant (fencing token {fencing})", who(history, grant)),
         None => format!("{}'s grant", who(history, grant)),
+    }
+}
+
+/// `fencing token 3`, or that there is none.
+pub fn token(fencing: Option<FencingToken>) -> String {
+    match fencing {
+        Some(fencing) => format!("fencing token {fencing}"),
+        None => "no fencing token".to_owned(),
     }
 }
 

@@ -5,30 +5,20 @@
 //! a key that vanishes earlier leaves the entitlement standing, and that is how two come to hold.
 //! The trap: two grants that touch (one lease ends, the next begins) overlap by less than ε.
 
-use super::say::{secs, who, whose, workers_of};
+use super::say::{secs, who, whose};
 use super::{Check, Finding};
-use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
+use crate::timeline::history::History;
+use before::{Before, Overlap};
+use cause::cause;
 use foldhash::HashMap;
 
+mod before;
+mod cause;
 mod failover;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
 pub struct SingleHolder;
-
-/// What one grant's overlap with the grants before it shows.
-enum Overlap {
-    None,
-    Certain {
-        earlier: usize,
-        later: usize,
-        ns: u64,
-    },
-    Possible {
-        earlier: usize,
-        later: usize,
-    },
-}
 
 impl Check for SingleHolder {
     fn name(&self) -> &'static str {
@@ -90,88 +80,6 @@ fn in_order(history: &History) -> Vec<usize> {
         }
     });
     order
-}
-
-/// The grants so far of one key, of each server by itself: those that its own order puts an end to
-/// matter to other servers alone.
-#[derive(Default)]
-struct Before<'h>(Vec<(&'h str, Longest, Longest)>);
-
-impl<'h> Before<'h> {
-    fn add(&mut self, grants: &'h [Grant], new: usize) {
-        let server = grants[new].server.as_str();
-        let at = self.0.iter().position(|(known, ..)| *known == server);
-        let at = at.unwrap_or_else(|| {
-            self.0
-                .push((server, Longest::default(), Longest::default()));
-            self.0.len() - 1
-        });
-        let (_, own, all) = &mut self.0[at];
-        // The server's own order puts the end of a released grant before any later one of the key.
-        if !matches!(grants[new].end, KeyEnd::Released { .. }) {
-            own.add(grants, new);
-        }
-        all.add(grants, new);
-    }
-
-    fn overlap(&self, history: &History, later: usize) -> Overlap {
-        let server = history.grants[later].server.as_str();
-        let mut found = Overlap::None;
-        for (of, own, all) in &self.0 {
-            let before = if *of == server { own } else { all };
-            match before.overlap(history, later) {
-                certain @ Overlap::Certain { .. } => return certain,
-                possible @ Overlap::Possible { .. } => found = possible,
-                Overlap::None => {}
-            }
-        }
-        found
-    }
-}
-
-/// Of the grants so far of one key: those whose entitlement lasts longest.
-#[derive(Default)]
-struct Longest {
-    certain: Option<usize>,
-    possible: Option<usize>,
-}
-
-impl Longest {
-    fn add(&mut self, grants: &[Grant], new: usize) {
-        let certain = |i: usize| grants[i].definite.map_or(0, |span| span.to);
-        if self.certain.is_none_or(|old| certain(new) > certain(old)) {
-            self.certain = Some(new);
-        }
-        let possible = |i: usize| grants[i].possible.to;
-        if self
-            .possible
-            .is_none_or(|old| possible(new) > possible(old))
-        {
-            self.possible = Some(new);
-        }
-    }
-
-    fn overlap(&self, history: &History, later: usize) -> Overlap {
-        let grants = &history.grants;
-        if let Some(earlier) = self.certain
-            && let (Some(a), Some(b)) = (grants[earlier].definite, grants[later].definite)
-        {
-            let ns = a.overlap(b);
-            if ns > history.epsilon_ns {
-                return Overlap::Certain { earlier, later, ns };
-            }
-        }
-        match self.possible {
-            // Two bounds of a well-mapped clock are each up to 2 ε wide.
-            Some(earlier)
-                if grants[earlier].possible.overlap(grants[later].possible)
-                    > history.epsilon_ns.saturating_mul(4) =>
-            {
-                Overlap::Possible { earlier, later }
-            }
-            Some(_) | None => Overlap::None,
-        }
-    }
 }
 
 impl SingleHolder {
@@ -237,70 +145,4 @@ impl SingleHolder {
                 .chain(earlier.end_seq()),
         )
     }
-}
-
-/// Why the key was free for another grant, and the operations to blame.
-fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
-    let KeyEnd::Taken { cause, at, .. } = &earlier.end else {
-        return ("the record does not show why".to_owned(), Vec::new());
-    };
-    let at = secs(at.latest);
-    match cause {
-        Cause::BlindDelete(operations) => (
-            format!(
-                "a release by {} deleted its key by {at}",
-                workers_of(history, operations)
-            ),
-            operations.clone(),
-        ),
-        Cause::Overwrite(operations) => (
-            format!(
-                "an attempt by {} overwrote its key by {at}",
-                workers_of(history, operations)
-            ),
-            operations.clone(),
-        ),
-        Cause::Flush => (format!("the server was flushed by {at}"), Vec::new()),
-        Cause::Restart => (
-            format!("the server was started again and had lost its key by {at}"),
-            Vec::new(),
-        ),
-        Cause::Failover => (
-            format!("its key was gone by {at}, when its server copied another"),
-            Vec::new(),
-        ),
-        Cause::Clock => (
-            format!("the server's clock was moved and its key was gone by {at}"),
-            Vec::new(),
-        ),
-        Cause::Unclear(operations) => (
-            format!(
-                "its key was deleted by {at}, by a release of {}",
-                workers_of(history, operations)
-            ),
-            operations.clone(),
-        ),
-        Cause::Unexplained => (
-            match server_fault(history, earlier) {
-                Some(fault) => format!("its key was gone by {at}, after {fault} began"),
-                None => format!("its key was gone by {at}, by nothing on the record"),
-            },
-            Vec::new(),
-        ),
-    }
-}
-
-/// The fault of a server that was in effect, or had just ended, when a key was gone.
-fn server_fault(history: &History, grant: &Grant) -> Option<String> {
-    let gone = match &grant.end {
-        KeyEnd::Taken { at, .. } => at.latest,
-        KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => return None,
-    };
-    let began = |window: &&FaultWindow| {
-        let mut onsets = window.onsets.iter();
-        onsets.any(|onset| (grant.granted.earliest..=gone).contains(&onset.began))
-    };
-    let mut faults = history.faults.iter();
-    let fault = faults.rfind(|window| window.server.is_some() && began(window))?;
-    Some(format!("{} ({})", fault.fault, fault.kind))
 }

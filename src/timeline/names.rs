@@ -159,31 +159,19 @@ impl Namer {
             Event::WorkerStarted { worker, .. } => vec![format!("{worker}.started")],
             Event::WorkerExited { worker, .. } => vec![format!("{worker}.exited")],
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
-            Event::FaultOnset { fault, server, .. } => {
-                self.struck.extend(server.is_some().then(|| fault.clone()));
-                vec![format!("{fault}.onset")]
-            }
+            Event::FaultOnset { fault, server, .. } => self.onset(fault, server.is_some()),
             Event::ServerRole {
                 primary: true,
                 since: Some(_),
                 ..
-            } => {
-                let struck = self.struck.iter();
-                struck.map(|fault| format!("{fault}.promoted")).collect()
-            }
-            Event::Frame { fault, what, .. } => vec![match what {
-                FrameFate::Held | FrameFate::Dropped => format!("{fault}.held"),
-                FrameFate::Delivered => format!("{fault}.delivered"),
-            }],
+            } => self.promoted(),
+            Event::Frame { fault, what, .. } => vec![frame(fault, *what)],
             Event::FaultHeal {
                 fault,
                 removed: Some(_),
                 ..
             } => vec![format!("{fault}.healed")],
-            Event::Lost { .. } => match &line.by {
-                By::Worker(worker) => vec![format!("{worker}.lost")],
-                By::Lab | By::Server(_) | By::Store => Vec::new(),
-            },
+            Event::Lost { .. } => lost(&line.by),
             Event::Invoke { op, step, call } => {
                 self.invoked(&line.by, *op, step.as_deref(), call);
                 Vec::new()
@@ -225,6 +213,16 @@ impl Namer {
             | Event::Note { .. }
             | Event::End { .. } => Vec::new(),
         }
+    }
+
+    fn onset(&mut self, fault: &str, of_server: bool) -> Vec<String> {
+        self.struck.extend(of_server.then(|| fault.to_owned()));
+        vec![format!("{fault}.onset")]
+    }
+
+    fn promoted(&self) -> Vec<String> {
+        let struck = self.struck.iter();
+        struck.map(|fault| format!("{fault}.promoted")).collect()
     }
 
     fn invoked(&mut self, by: &By, op: u64, step: Option<&str>, call: &Call) {
@@ -379,6 +377,20 @@ pub fn number(actions: impl IntoIterator<Item = StepAction>) -> Vec<Step> {
             }
         })
         .collect()
+}
+
+fn frame(fault: &str, what: FrameFate) -> String {
+    match what {
+        FrameFate::Held | FrameFate::Dropped => format!("{fault}.held"),
+        FrameFate::Delivered => format!("{fault}.delivered"),
+    }
+}
+
+fn lost(by: &By) -> Vec<String> {
+    match by {
+        By::Worker(worker) => vec![format!("{worker}.lost")],
+        By::Lab | By::Server(_) | By::Store => Vec::new(),
+    }
 }
 
 #[cfg(test)]

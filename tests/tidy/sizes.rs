@@ -30,12 +30,12 @@ pub struct LongFile {
 pub const LONG_FILES: &[LongFile] = &[
     LongFile {
         path: "src/timeline/event.rs",
-        lines_max: 400,
+        lines_max: 425,
         why: "the whole schema of a timeline, a doc line a field, read from top to bottom",
     },
     LongFile {
         path: "src/timeline/names.rs",
-        lines_max: 365,
+        lines_max: 400,
         why: "the catalogue of event names and the two functions that must agree with it",
     },
 ];

@@ -5,6 +5,7 @@ pub mod appended;
 pub mod cluster;
 pub mod find;
 pub mod observe;
+mod observed;
 mod probe;
 pub mod replicated;
 pub mod role;

@@ -232,14 +232,8 @@ pub(super) const FLUSHED: Entry = Entry {
 pub(super) const STALL: Entry = Entry {
     meaning: "host stalled",
     sample: |x, y| {
-        vec![Form::Fill(
-            Area {
-                y: y - 2.0,
-                h: 5.0,
-                ..bar(x, y)
-            },
-            Ink::Stall,
-        )]
+        let (y, h) = (y - 2.0, 5.0);
+        vec![Form::Fill(Area { y, h, ..bar(x, y) }, Ink::Stall)]
     },
 };
 

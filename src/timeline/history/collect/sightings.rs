@@ -37,23 +37,7 @@ impl Collector<'_> {
                 key,
                 change,
             }),
-            Event::ServerRole {
-                server,
-                primary,
-                links,
-                since,
-            } => self
-                .history
-                .roles
-                .entry(server)
-                .or_default()
-                .push(RoleSeen {
-                    seq,
-                    at,
-                    since,
-                    primary,
-                    links,
-                }),
+            Event::ServerRole { .. } => self.role(stamp, event),
             Event::ClockSample {
                 server,
                 before,
@@ -82,6 +66,26 @@ impl Collector<'_> {
             }),
             _other => {}
         }
+    }
+
+    fn role(&mut self, stamp: &Stamp, event: Event) {
+        let Event::ServerRole {
+            server,
+            primary,
+            links,
+            since,
+        } = event
+        else {
+            return;
+        };
+        let roles = self.history.roles.entry(server).or_default();
+        roles.push(RoleSeen {
+            seq: stamp.seq,
+            at: stamp.at,
+            since,
+            primary,
+            links,
+        });
     }
 
     fn effects_of(&mut self, server: String) -> &mut Vec<RawEffect> {

@@ -5,15 +5,14 @@
 //! entitlement ending; a key may be extended by somebody who does not hold it.
 
 use super::History;
-use super::attribute::{Index, grant_of};
-use super::clock_map::{ClockMap, Offset};
+use super::attribute::Index;
+use super::clock_map::ClockMap;
 use super::collect::RawEffect;
-use super::grant::{Author, Cause, Extension, Grant, KeyEnd};
+use super::grant::{Cause, Grant, KeyEnd};
 use super::operation::Operation;
 use super::roles::RoleSeen;
-use super::time::{Bounds, NEVER, Span, ms};
-use crate::ids::{FencingToken, OwnerDigest};
-use crate::timeline::event::{Answer, Change};
+use super::time::Bounds;
+use crate::timeline::event::Change;
 use foldhash::HashMap;
 use reigns::{Identity, Originals};
 use std::collections::BTreeMap;
@@ -21,6 +20,7 @@ use std::collections::BTreeMap;
 mod copied;
 mod ends;
 mod entitlement;
+mod granted;
 mod reigns;
 mod restart;
 mod trust;
@@ -159,119 +159,5 @@ impl Book<'_> {
             } => self.copied_anew(effect, owner.as_ref(), *until_ms),
             Change::Counter { .. } => {}
         }
-    }
-
-    /// Lab time of a grant or renewal that set the deadline `until_ms`, and of that deadline.
-    fn times(&self, effect: &RawEffect, until_ms: Option<u64>, lease_ms: u64) -> (Bounds, Bounds) {
-        let seen = Bounds::between(self.floor.min(effect.at), effect.at);
-        let promised = |at: Bounds| Bounds {
-            earliest: at.earliest.saturating_add(ms(lease_ms)),
-            latest: at.latest.saturating_add(ms(lease_ms)),
-        };
-        let (Some(until_ms), Some(clock)) = (until_ms, self.clock) else {
-            return (seen, promised(seen));
-        };
-        let began_ms = until_ms.saturating_sub(lease_ms);
-        let exact = |offset: Offset| offset.lab(began_ms).meet(seen).map(|at| (at, offset));
-        match clock.offset_at(began_ms, effect.at).and_then(exact) {
-            Some((at, offset)) => (at, offset.lab(until_ms)),
-            // The server gave another lease than was asked: its deadline is the truth.
-            None => match clock.offset_when(effect.at) {
-                Some(offset) => (seen, offset.lab(until_ms)),
-                None => (seen, promised(seen)),
-            },
-        }
-    }
-
-    fn granted(
-        &mut self,
-        effect: &RawEffect,
-        owner: &OwnerDigest,
-        fencing: Option<FencingToken>,
-        until_ms: Option<u64>,
-    ) {
-        let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
-        let attempt = self.index.attempt(owner, fencing, granted);
-        let operation = attempt.map(|i| &self.operations[i]);
-        let mut lease_ms = self.lease_ms;
-        let mut told = None;
-        if let Some(Answer::Granted {
-            lease_ms: given,
-            fencing,
-            ..
-        }) = operation.and_then(Operation::answer)
-        {
-            told = *fencing;
-            if *given != lease_ms {
-                lease_ms = *given;
-                (granted, lease_ends) = self.times(effect, until_ms, lease_ms);
-            }
-        }
-        if let Some(operation) = operation {
-            let limits = Bounds::between(operation.invoked.min(effect.at), effect.at);
-            granted = granted.meet(limits).unwrap_or(limits);
-        }
-        if until_ms.is_none() {
-            lease_ends.earliest = granted.earliest.saturating_add(ms(lease_ms));
-            lease_ends.latest = granted.latest.saturating_add(ms(lease_ms));
-        }
-        self.floor = self.floor.max(granted.earliest);
-        self.overtakes(effect, granted);
-        self.displace(effect, granted, attempt);
-        let holder = self.grants.len();
-        self.remember(effect, holder);
-        self.held
-            .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
-        self.grants.push(Grant {
-            seq: effect.seq,
-            server: self.server.clone(),
-            pos: effect.pos,
-            key: effect.key.clone(),
-            owner: owner.clone(),
-            fencing: fencing.or(told),
-            attempt,
-            id: operation.and_then(grant_of).cloned(),
-            worker: operation.map(|operation| operation.worker),
-            granted,
-            seen: effect.at,
-            lease_ms,
-            endless: until_ms.is_none(),
-            lease_ends,
-            extensions: Vec::new(),
-            copies: Vec::new(),
-            end: KeyEnd::Open,
-            definite: None,
-            possible: Span { from: 0, to: NEVER },
-            doubt: None,
-        });
-    }
-
-    fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
-        let Some((holder, _)) = self.held.get(&effect.key).copied() else {
-            return;
-        };
-        let lease_ms = self.grants[holder].lease_ms;
-        let (at, until) = self.times(effect, until_ms, lease_ms);
-        self.floor = self.floor.max(at.earliest);
-        let until = until_ms.map(|_| until);
-        if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
-            *deadline = until;
-        }
-        if self.extended_elsewhere(holder, until) {
-            return;
-        }
-        let explained = |i: usize| self.explained[i];
-        let id = self.grants[holder].id.as_ref();
-        let author = self.index.renewed_by((id, &effect.key), at, &explained);
-        if let Author::Own(Some(operation)) = author {
-            self.explained[operation] = true;
-        }
-        self.grants[holder].extensions.push(Extension {
-            seq: effect.seq,
-            pos: effect.pos,
-            at,
-            until,
-            author,
-        });
     }
 }

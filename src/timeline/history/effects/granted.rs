@@ -1,0 +1,135 @@
+//! A grant, or a renewal: when the server made it, until when, and whose it is.
+
+use super::super::attribute::grant_of;
+use super::super::clock_map::Offset;
+use super::super::collect::RawEffect;
+use super::super::grant::{Author, Extension, Grant, KeyEnd};
+use super::super::operation::Operation;
+use super::super::time::{Bounds, NEVER, Span, ms};
+use super::Book;
+use crate::ids::{FencingToken, OwnerDigest};
+use crate::timeline::event::Answer;
+
+impl Book<'_> {
+    /// Lab time of a grant or renewal that set the deadline `until_ms`, and of that deadline.
+    pub(super) fn times(
+        &self,
+        effect: &RawEffect,
+        until_ms: Option<u64>,
+        lease_ms: u64,
+    ) -> (Bounds, Bounds) {
+        let seen = Bounds::between(self.floor.min(effect.at), effect.at);
+        let (Some(until_ms), Some(clock)) = (until_ms, self.clock) else {
+            return (seen, promised(seen, lease_ms));
+        };
+        let began_ms = until_ms.saturating_sub(lease_ms);
+        let exact = |offset: Offset| offset.lab(began_ms).meet(seen).map(|at| (at, offset));
+        match clock.offset_at(began_ms, effect.at).and_then(exact) {
+            Some((at, offset)) => (at, offset.lab(until_ms)),
+            // The server gave another lease than was asked: its deadline is the truth.
+            None => match clock.offset_when(effect.at) {
+                Some(offset) => (seen, offset.lab(until_ms)),
+                None => (seen, promised(seen, lease_ms)),
+            },
+        }
+    }
+
+    pub(super) fn granted(
+        &mut self,
+        effect: &RawEffect,
+        owner: &OwnerDigest,
+        fencing: Option<FencingToken>,
+        until_ms: Option<u64>,
+    ) {
+        let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
+        let attempt = self.index.attempt(owner, fencing, granted);
+        let operation = attempt.map(|i| &self.operations[i]);
+        let mut lease_ms = self.lease_ms;
+        let mut told = None;
+        if let Some(Answer::Granted {
+            lease_ms: given,
+            fencing,
+            ..
+        }) = operation.and_then(Operation::answer)
+        {
+            told = *fencing;
+            if *given != lease_ms {
+                lease_ms = *given;
+                (granted, lease_ends) = self.times(effect, until_ms, lease_ms);
+            }
+        }
+        if let Some(operation) = operation {
+            let limits = Bounds::between(operation.invoked.min(effect.at), effect.at);
+            granted = granted.meet(limits).unwrap_or(limits);
+        }
+        if until_ms.is_none() {
+            lease_ends = promised(granted, lease_ms);
+        }
+        self.floor = self.floor.max(granted.earliest);
+        self.overtakes(effect, granted);
+        self.displace(effect, granted, attempt);
+        let holder = self.grants.len();
+        self.remember(effect, holder);
+        self.held
+            .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
+        self.grants.push(Grant {
+            seq: effect.seq,
+            server: self.server.clone(),
+            pos: effect.pos,
+            key: effect.key.clone(),
+            owner: owner.clone(),
+            fencing: fencing.or(told),
+            attempt,
+            id: operation.and_then(grant_of).cloned(),
+            worker: operation.map(|operation| operation.worker),
+            granted,
+            seen: effect.at,
+            lease_ms,
+            endless: until_ms.is_none(),
+            lease_ends,
+            extensions: Vec::new(),
+            copies: Vec::new(),
+            end: KeyEnd::Open,
+            definite: None,
+            possible: Span { from: 0, to: NEVER },
+            doubt: None,
+        });
+    }
+
+    pub(super) fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
+        let Some((holder, _)) = self.held.get(&effect.key).copied() else {
+            return;
+        };
+        let lease_ms = self.grants[holder].lease_ms;
+        let (at, until) = self.times(effect, until_ms, lease_ms);
+        self.floor = self.floor.max(at.earliest);
+        let until = until_ms.map(|_| until);
+        if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
+            *deadline = until;
+        }
+        if self.extended_elsewhere(holder, until) {
+            return;
+        }
+        let explained = |i: usize| self.explained[i];
+        let id = self.grants[holder].id.as_ref();
+        let author = self.index.renewed_by((id, &effect.key), at, &explained);
+        if let Author::Own(Some(operation)) = author {
+            self.explained[operation] = true;
+        }
+        self.grants[holder].extensions.push(Extension {
+            seq: effect.seq,
+            pos: effect.pos,
+            at,
+            until,
+            author,
+        });
+    }
+}
+
+/// The end of a lease that begins at `at`.
+fn promised(at: Bounds, lease_ms: u64) -> Bounds {
+    Bounds {
+        earliest: at.earliest.saturating_add(ms(lease_ms)),
+        latest: at.latest.saturating_add(ms(lease_ms)),
+    }
+}
