@@ -49,9 +49,9 @@ doctor: build ## Say what this machine has and what it lacks
 soak: build ## Run drills N times each: make soak N=500 DRILLS=pause
 	@$(LOCKDRILL) run $(DRILLS) --repeat $(N) $(ARGS)
 
-nightly: build ## Run every drill N times, seeded by the date, with JUnit
+nightly: build ## Run every drill N times, seeded by the date, with JUnit and trend
 	@scripts/setup-toxiproxy --require
-	@$(LOCKDRILL) run --all --repeat $(N) --seed $$(date -u +%Y%m%d) --junit reports/nightly.xml $(ARGS)
+	@N=$(N) scripts/nightly $(ARGS)
 
 clean-leftovers: build ## Undo what a killed run left behind; never touches a live run
 	@$(LOCKDRILL) clean

@@ -345,6 +345,19 @@ fn told_once(kind: &str, command: &str) -> Record {
 }
 
 #[test]
+fn what_another_server_was_told_shows_nothing() {
+    let h = told_once("flush", "FLUSHALL");
+    proven(&h);
+    let elsewhere = with(&h, |line| {
+        if let Event::ServerAsked { server, .. } = &mut line.event {
+            "other".clone_into(server);
+        }
+        true
+    });
+    lacks(&elsewhere, "the server did not answer that it did");
+}
+
+#[test]
 fn what_a_server_was_told_was_answered_in_its_time() {
     for (kind, command) in [
         ("flush", "FLUSHALL"),

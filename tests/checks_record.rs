@@ -624,6 +624,25 @@ fn a_deletion_is_unexplained_unless_a_server_was_hit() {
     assert_holds(&deleted("restart").judge("records_agree"));
 }
 
+/// What a fault of a server did later explains nothing that was gone before it.
+#[test]
+fn a_deletion_before_a_servers_fault_is_unexplained() {
+    let deleted = |at: u64| {
+        let mut h = Record::new();
+        h.acquire("a", 100);
+        h.fault("nap", "restart", "b", (300, 400));
+        h.delete(at);
+        h
+    };
+    let h = deleted(299);
+    disagrees(&h, h.finished(), "no release was recorded");
+    assert_holds(&deleted(300).judge("records_agree"));
+    // Nobody knows when a fault without an onset began.
+    let mut h = deleted(299);
+    without(&mut h, |event| matches!(event, Event::FaultOnset { .. }));
+    assert_holds(&h.judge("records_agree"));
+}
+
 #[test]
 fn a_position_missing_from_the_server_s_stream_is_seen() {
     let mut h = drill();

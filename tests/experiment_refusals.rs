@@ -439,7 +439,7 @@ fn unknown_step() {
         "\"check\"",
         "\"sleep 3s\"",
         &[
-            "x.toml:11:31: unknown step `sleep`; one of `acquire`, `enter`, `check`, `write`, `read`, `hold`, `burn`, `renew`, `await`, `release`, `stop_if_lost`",
+            "x.toml:11:31: unknown step `sleep`; one of `acquire`, `enter`, `check`, `write`, `read`, `publish`, `relay`, `refence`, `hold`, `burn`, `renew`, `await`, `release`, `stop_if_lost`",
         ],
     );
     refused("\"check\"", "\"\"", &["x.toml:11:31: an empty step"]);
@@ -556,7 +556,7 @@ fn unknown_evidence() {
         "a lease ended while nap",
         "a lost the lock",
         &[
-            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times` or `W.write.N reached the store after V.write.M`",
+            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`",
         ],
     );
     refused(
@@ -809,4 +809,60 @@ fn an_unknown_answer_to_sigterm() {
         "[worker.a]\non_sigterm = \"finnish\"\n",
         &["x.toml:11:14: unknown answer to SIGTERM `finnish`; did you mean `finish`?"],
     );
+}
+#[test]
+fn steps_of_reads_and_publications_are_written_as_they_are_meant() {
+    refused(
+        "\"check\"",
+        "\"publish\"",
+        &["x.toml:11:39: `publish` does not say which job; write `publish J`"],
+    );
+    refused(
+        "\"check\"",
+        "\"relay invoice-7\"",
+        &["x.toml:11:38: `relay` takes nothing behind it, found `invoice-7`; write `relay`"],
+    );
+    refused(
+        "[\"acquire\", \"write\", \"check\"",
+        "[\"refence\", \"acquire\", \"write\", \"check\"",
+        &[
+            "x.toml:11:11: `refence` before anything was acquired; put `acquire` or `enter` before it",
+        ],
+    );
+}
+
+#[test]
+fn a_disk_lags_only_where_the_server_flushes_now_and_then() {
+    let lagging = with(
+        "[fault.nap]",
+        "[fault.lag]\nkind = \"lag-disk\"\ntarget = \"lock-server\"\nwhen = { after = \"a.acquired\" }\n[fault.nap]",
+    );
+    let line = told(&lagging);
+    assert!(line.contains("`lag-disk` makes nothing of a disk that never lags; aim it at `lock-server`, with `persist = \"everysec\"` in [lock]"), "{line}");
+    let flushed = lagging.replacen("[store]", "persist = \"everysec\"\n[store]", 1);
+    assert_eq!(told(&flushed), "nothing\n");
+    let always = flushed.replacen("everysec", "always", 1);
+    assert!(told(&always).contains("never lags"));
+}
+
+#[test]
+fn a_fenced_read_and_once_do_not_go_together() {
+    refused(
+        "fence = \"atomic\"",
+        "fence = \"atomic\"\nreads = \"fenced\"\nonce = true",
+        &[
+            "x.toml:11:8: `once` with fenced `reads`: the read uses up the fencing token that the first write would present; leave out one of the two",
+        ],
+    );
+}
+
+#[test]
+fn faults_that_follow_each_other_are_named_and_timed() {
+    let told = |sentence: &str| {
+        let lines = told(&with("a lease ended while nap", sentence));
+        lines.lines().next().unwrap_or("").to_owned()
+    };
+    assert!(told("nap began within 1s of nip").contains("unknown fault `nip`"));
+    assert!(told("nap began within 1 of nap").contains("no unit"));
+    assert!(told("nap began within 0s of nap").contains("no time at all"));
 }

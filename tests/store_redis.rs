@@ -103,7 +103,7 @@ async fn times_are_an_error_once_the_wall_clock_was_set() {
     // As if it had been set by a second since.
     let before = wall_ahead_ns() - 1_000_000_000;
     let mut birth = redis::cmd("SET");
-    birth.arg("store:birth").arg(format!("2 {before}"));
+    birth.arg("store:birth").arg(format!("3 {before}"));
     birth.exec(&mut place.server().connection()).unwrap();
     let mut store = place.open(&spec).await;
     let error = store.log().await.unwrap_err().to_string();

@@ -76,6 +76,7 @@ fn a_holder_that_sleeps_through_its_lease_is_refused_and_disturbs_nobody() {
     assert!(b.finish().success());
     let order = [
         ("a.write.1", true),
+        ("b.read.1", true),
         ("b.write.1", true),
         ("a.write.2", false),
     ];

@@ -7,7 +7,9 @@ mod arm;
 mod clean;
 mod doctor;
 mod guard;
+mod inspect;
 mod list;
+mod merge;
 mod recheck;
 mod report;
 mod run;
@@ -31,10 +33,14 @@ enum Command {
     Validate(validate::Args),
     /// List what can be named in an experiment file.
     List(list::Args),
+    /// Say who holds a lock on a Redis server; only reads.
+    Inspect(inspect::Args),
     /// Judge recorded runs again.
     Recheck(recheck::Args),
     /// Draw the reports of recorded runs again.
     Report(report::Args),
+    /// Bring the runs of several shards together under one index.
+    Merge(merge::Args),
     /// Say what this machine has, what is missing, and the command that brings it.
     Doctor(doctor::Args),
     /// Undo what a dead run left; never touches a live one.
@@ -56,8 +62,10 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::exec(args),
         Command::Validate(args) => validate::exec(&args),
         Command::List(args) => list::exec(&args),
+        Command::Inspect(args) => inspect::exec(&args),
         Command::Recheck(args) => recheck::exec(&args),
         Command::Report(args) => report::exec(&args),
+        Command::Merge(args) => merge::exec(&args),
         Command::Doctor(args) => doctor::exec(&args),
         Command::Clean(args) => clean::exec(&args),
         Command::Worker(args) => worker::exec(&args),

@@ -1,20 +1,21 @@
 //! `lockdrill run`: from names to verdicts and reports.
 
-use super::told::{told, unjudged};
 use super::validate::colour_on_stderr;
 use crate::env::isolation::{Choice, Mode};
 use crate::env::sweep;
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment, LoadRequest, Overrides};
-use crate::report;
-use crate::run::conductor::{self, Drill, Executed, Request};
+use crate::report::retain;
+use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
 use crate::run::preflight;
+use crate::run::shard::Shard;
 use crate::say;
-use crate::verdict::{self, DrillResult, NotRun, Summary};
+use crate::verdict::NotRun;
 use std::path::PathBuf;
 
 mod again;
+mod conclude;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,13 @@ pub(super) struct Args {
     /// How many arms run side by side; the number of processors if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
+    /// Only the executions of one part of the suite, as 2/5; `lockdrill merge` brings the parts
+    /// together.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Afterwards remove the green runs of each drill but its newest N; other runs stay.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    keep: Option<u32>,
     /// Leave the controls out: the drill then proves less, and says so.
     #[arg(long)]
     no_controls: bool,
@@ -69,9 +77,22 @@ pub(super) fn exec(args: Args) -> Exit {
             return Exit::Usage;
         }
     };
+    let executions = experiments.len() * args.repeat as usize;
+    if let Some(shard) = args.shard
+        && shard.share(executions) == 0
+    {
+        say::err(format_args!(
+            "error: of {executions} executions none belongs to shard {shard}"
+        ));
+        return Exit::Usage;
+    }
     let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
         Ok(ready) => ready,
         Err(error) => return not_ready(&error.to_string()),
+    };
+    let in_use = match retain::in_use(&ready.out) {
+        Ok(in_use) => in_use,
+        Err(error) => return not_ready(&format!("{}: {error}", ready.out.display())),
     };
     let console = Console::new();
     if let Some(why) = &ready.fallback {
@@ -87,9 +108,14 @@ pub(super) fn exec(args: Args) -> Exit {
             .collect(),
         repeat: args.repeat as usize,
         jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
+        shard: args.shard,
     };
     match conductor::run(&request, &ready, &console) {
-        Ok(executed) => conclude(&args, &executed),
+        Ok(executed) => {
+            let exit = conclude::conclude(&args, &ready.out, &executed);
+            drop(in_use);
+            exit.worst(conclude::retain(&args, &ready.out))
+        }
         Err(error) => not_ready(&format!(
             "cannot prepare a run directory: {error}; choose another folder with --out"
         )),
@@ -155,91 +181,5 @@ fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
         controls,
         not_run,
         again,
-    }
-}
-
-/// Judges, draws and tells what was executed.
-fn conclude(args: &Args, executed: &[Executed]) -> Exit {
-    let mut exit = Exit::Ok;
-    let mut judged = Vec::new();
-    for execution in executed {
-        exit = exit.worst(execution.exit());
-        for (arm, end) in &execution.ends {
-            if let Some(error) = &end.error {
-                say::err(format_args!("error: {}/{arm}: {error}", execution.drill));
-            }
-        }
-        match verdict::judge_run_dir(&execution.dir) {
-            Ok(result) => judged.push((execution, result)),
-            Err(error) => {
-                let (what, end) = unjudged(&execution.dir, &error);
-                say::err(format_args!("error: {}: {what}", execution.drill));
-                exit = exit.worst(end);
-            }
-        }
-    }
-    exit = exit.worst(draw_all(&judged));
-    let drills = judged.into_iter().map(|(_, result)| result).collect();
-    let summary = Summary::of(drills);
-    exit = exit.worst(verdict::exit_of(&summary));
-    if let Some(file) = &args.junit
-        && let Err(error) = report::junit::write(file, &summary.drills)
-    {
-        say::err(format_args!(
-            "error: cannot write {}: {error}",
-            file.display()
-        ));
-        exit = exit.worst(Exit::Environment);
-    }
-    if args.json {
-        match serde_json::to_string(&summary) {
-            Ok(json) => say::out(format_args!("{json}")),
-            Err(error) => {
-                say::err(format_args!("error: {error}"));
-                exit = Exit::Bug;
-            }
-        }
-    } else {
-        for result in &summary.drills {
-            say::out(format_args!("{}", told(result)));
-        }
-    }
-    exit
-}
-
-/// Writes every report. All results are on disk before the first page is drawn, so that each page
-/// of a repeated drill knows how the others ended.
-fn draw_all(judged: &[(&Executed, DrillResult)]) -> Exit {
-    for (execution, result) in judged {
-        // What cannot be written here is told when the page is drawn.
-        let _ = report::keep(&execution.dir, result);
-    }
-    judged
-        .iter()
-        .map(|(execution, result)| draw(execution, result))
-        .fold(Exit::Ok, Exit::worst)
-}
-
-/// Writes the report of one execution; what could not be written is told.
-fn draw(execution: &Executed, result: &DrillResult) -> Exit {
-    let problems: Vec<String> = match report::write_all(&execution.dir, result) {
-        Ok(written) => {
-            let failed = written.failed.iter();
-            failed
-                .map(|(name, error)| format!("{name}: {error}"))
-                .collect()
-        }
-        Err(error) => vec![error.to_string()],
-    };
-    for problem in &problems {
-        say::err(format_args!(
-            "error: {}: no report: {problem}",
-            execution.drill
-        ));
-    }
-    if problems.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Environment
     }
 }

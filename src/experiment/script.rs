@@ -20,63 +20,25 @@ pub(super) struct Verb {
 
 /// Every step.
 pub(super) const VERBS: &[Verb] = &[
-    Verb {
-        word: "acquire",
-        form: "acquire",
-    },
-    Verb {
-        word: "enter",
-        form: "enter 10s",
-    },
-    Verb {
-        word: "check",
-        form: "check",
-    },
-    Verb {
-        word: "write",
-        form: "write` or `write job J within 500ms",
-    },
-    Verb {
-        word: "read",
-        form: "read",
-    },
-    Verb {
-        word: "publish",
-        form: "publish J",
-    },
-    Verb {
-        word: "relay",
-        form: "relay",
-    },
-    Verb {
-        word: "refence",
-        form: "refence",
-    },
-    Verb {
-        word: "hold",
-        form: "hold 2s` or `hold until a.released",
-    },
-    Verb {
-        word: "burn",
-        form: "burn 2s",
-    },
-    Verb {
-        word: "renew",
-        form: "renew",
-    },
-    Verb {
-        word: "await",
-        form: "await a.released",
-    },
-    Verb {
-        word: "release",
-        form: "release",
-    },
-    Verb {
-        word: "stop_if_lost",
-        form: "stop_if_lost",
-    },
+    verb("acquire", "acquire"),
+    verb("enter", "enter 10s"),
+    verb("check", "check"),
+    verb("write", "write` or `write job J within 500ms"),
+    verb("read", "read"),
+    verb("publish", "publish J"),
+    verb("relay", "relay"),
+    verb("refence", "refence"),
+    verb("hold", "hold 2s` or `hold until a.released"),
+    verb("burn", "burn 2s"),
+    verb("renew", "renew"),
+    verb("await", "await a.released"),
+    verb("release", "release"),
+    verb("stop_if_lost", "stop_if_lost"),
 ];
+
+const fn verb(word: &'static str, form: &'static str) -> Verb {
+    Verb { word, form }
+}
 
 /// A step, and the place of the event that it waits for, if it does.
 #[derive(Debug, Clone)]

@@ -6,6 +6,7 @@ use super::bound::{exact_95, per_cent};
 use super::error::ReportError;
 use super::html::{self, shell};
 use super::model::Model;
+use super::past::{file, trend as trends};
 use super::words::{count, protection_word, verdict_word};
 use super::{Writer, put, results};
 use crate::run::run_dir;
@@ -14,6 +15,9 @@ use maud::{Markup, html};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod checklist;
+mod trend;
+
 /// Name of the page.
 pub const FILE: &str = "index.html";
 
@@ -21,7 +25,7 @@ pub const FILE: &str = "index.html";
 const RUNS_MAX: usize = 500;
 
 /// More runs of one drill than this are not listed.
-const LISTED_MAX: usize = 50;
+const LISTED_MAX: usize = 20;
 
 /// The writer.
 pub(super) struct Index;
@@ -35,10 +39,15 @@ impl Writer for Index {
         let Some(root) = root(&model.dir, &model.result.drill) else {
             return Ok(None);
         };
-        let path = root.join(FILE);
-        put(&path, page(&read(&root)).into_string().as_bytes())?;
-        Ok(Some(path))
+        write(&root).map(Some)
     }
+}
+
+/// Writes the page over all runs of a folder.
+pub(super) fn write(root: &Path) -> Result<PathBuf, ReportError> {
+    let path = root.join(FILE);
+    put(&path, page(root, &read(root))?.into_string().as_bytes())?;
+    Ok(path)
 }
 
 /// One run directory.
@@ -96,21 +105,25 @@ fn folders(dir: &Path) -> Vec<String> {
     names
 }
 
-fn page(drills: &[Drill]) -> Markup {
+fn page(root: &Path, drills: &[Drill]) -> Result<Markup, ReportError> {
+    let past = file::read(root)?;
+    let series = trends::series(&past.entries);
     let body = html! {
         h1 { "Runs" }
         p.lead { "Each verdict speaks of its own run. A number of runs that passed bounds how often the same schedule fails, and nothing else." }
         @if drills.is_empty() { p { "There is no run here." } }
+        (trend::section(root, &past, &series))
+        (checklist::section(root, &series))
         @for drill in drills { (section(drill)) }
     };
-    shell("runs", &body)
+    Ok(shell("runs", &body))
 }
 
 fn section(drill: &Drill) -> Markup {
     html! {
         section {
             h2 { (drill.name) }
-            p { (trend(drill)) " " (rate(drill)) }
+            p { (dots(drill)) " " (rate(drill)) }
             table.runs {
                 thead { tr {
                     th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "work" }
@@ -124,7 +137,7 @@ fn section(drill: &Drill) -> Markup {
 }
 
 /// One sign a run, oldest first.
-fn trend(drill: &Drill) -> Markup {
+fn dots(drill: &Drill) -> Markup {
     html! {
         span.dots {
             @for run in drill.runs.iter().take(LISTED_MAX).rev() {

@@ -14,15 +14,22 @@ use std::path::{Path, PathBuf};
 
 pub mod bound;
 pub mod charts;
+pub mod checklist;
+pub mod counts;
 pub mod describe;
 pub mod error;
 pub mod html;
 mod index;
 pub mod junit;
+pub mod merge;
+pub mod metrics;
 pub mod model;
+pub mod nearness;
+pub mod past;
 mod picture_files;
 pub mod record;
 mod results;
+pub mod retain;
 mod runs;
 pub mod scene;
 pub mod sentence;
@@ -45,7 +52,7 @@ pub trait Writer: Sync {
     fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError>;
 }
 
-/// Every writer, in the order in which they write. The index comes last: it reads the others.
+/// Every writer of a run's own files, in the order in which they write.
 pub const WRITERS: &[&dyn Writer] = &[
     &results::Results,
     &html::Html,
@@ -55,8 +62,11 @@ pub const WRITERS: &[&dyn Writer] = &[
     &picture_files::ChartPng(&charts::margin::CHART),
     &picture_files::ChartPng(&charts::latency::CHART),
     &junit::Junit,
-    &index::Index,
+    &metrics::Metrics,
 ];
+
+/// The index of all runs comes last: it reads what the others wrote.
+const INDEX: &dyn Writer = &index::Index;
 
 /// What was written, and what was not.
 #[derive(Debug)]
@@ -83,13 +93,45 @@ pub fn keep(run_dir: &Path, result: &DrillResult) -> Result<(), ReportError> {
 /// # Errors
 /// When the run directory cannot be read at all. A writer that fails is in [`Written::failed`].
 pub fn write_all(run_dir: &Path, result: &DrillResult) -> Result<Written, ReportError> {
+    write_with(WRITERS.iter().chain([&INDEX]), run_dir, result)
+}
+
+/// The same without the index, for many runs of which each is drawn and the index once.
+///
+/// # Errors
+/// As [`write_all`].
+pub fn write_run(run_dir: &Path, result: &DrillResult) -> Result<Written, ReportError> {
+    write_with(WRITERS.iter(), run_dir, result)
+}
+
+/// Writes the index of all runs in a folder.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_index(root: &Path) -> Result<PathBuf, ReportError> {
+    index::write(root)
+}
+
+/// What was judged of a recorded run.
+///
+/// # Errors
+/// When the directory holds no readable result.
+pub fn kept(run_dir: &Path) -> Result<DrillResult, ReportError> {
+    results::read(run_dir)
+}
+
+fn write_with<'a>(
+    writers: impl Iterator<Item = &'a &'static dyn Writer>,
+    run_dir: &Path,
+    result: &DrillResult,
+) -> Result<Written, ReportError> {
     let model = Model::read(run_dir, result)?;
     let mut written = Written {
         page: run_dir.join(html::FILE),
         files: Vec::new(),
         failed: Vec::new(),
     };
-    for writer in WRITERS {
+    for writer in writers {
         match guarded(*writer, &model) {
             Ok(Some(file)) => written.files.push(file),
             Ok(None) => {}

@@ -1,8 +1,10 @@
-//! The seven signals that an operator of a lock watches: acquisitions, waits, holds, renewals,
-//! losses, unknown outcomes, waiters. Numbers of one run: they describe it and bound nothing.
+//! The seven signals that an operator of a lock watches, and where to look first when one is off:
+//! acquisitions and waits, holds, renewals, retries, time at work, stale writes, state of the lock
+//! service; and what stayed unknown. Numbers of one run: they describe it and bound nothing.
 
+use super::counts::{Counts, counts};
 use super::words::{count, span};
-use crate::timeline::event::{Answer, Call, Outcome};
+use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation};
 use std::collections::BTreeMap;
 
@@ -13,20 +15,76 @@ pub struct Signal {
     pub name: &'static str,
     /// What it was.
     pub value: String,
+    /// Where to look first if it is not as it should be.
+    pub look_first: &'static str,
 }
 
-/// All seven, in a fixed order.
+/// All seven, in a fixed order, then what was left unknown.
 pub fn of(history: &History) -> Vec<Signal> {
-    let signal = |name, value| Signal { name, value };
+    let counts = counts(history);
+    let signal = |name, value, look_first| Signal {
+        name,
+        value,
+        look_first,
+    };
+    let waited = spread(&waits(history), "wait");
     vec![
-        signal("acquire commands", acquires(history)),
-        signal("wait for the lock", spread(&waits(history), "wait")),
-        signal("time held", spread(&holds(history), "grant")),
-        signal("renewals", renewals(history)),
-        signal("losses by reason", losses(history)),
-        signal("unknown outcomes", unknown(history)),
-        signal("waiters at once", waiters(history)),
+        signal(
+            "acquisitions and waits",
+            format!("{}; waits: {waited}", outcomes(&counts.attempts)),
+            "how much one key covers, a backlog of work, a holder that hangs",
+        ),
+        signal(
+            "time held",
+            spread(&holds(history), "grant"),
+            "slow tails of the work, pauses of the runtime, slow services behind it",
+        ),
+        signal(
+            "renewals",
+            renewals(history),
+            "the lock server's latency, the network, starved threads",
+        ),
+        signal(
+            "attempts an acquisition",
+            format!("{}; waiters {}", retries(&counts), waiters(history)),
+            "backoff and jitter, the deadline of the request",
+        ),
+        signal(
+            "time at work",
+            spread(&super::nearness::work_times(history), "finished work"),
+            "the slow tail (p95, p99), outside services, then the lease",
+        ),
+        signal(
+            "stale writes",
+            outcomes(&counts.stale),
+            "stopped processes, cut networks, a lease that is too short",
+        ),
+        signal(
+            "state of the lock service",
+            format!(
+                "{} of a server; losses told: {}",
+                count(counts.server_exits, "end"),
+                losses(history)
+            ),
+            "replication lag, elections, nodes and clocks",
+        ),
+        signal(
+            "unknown outcomes",
+            unknown(history),
+            "what a caller does with a timeout: it must not take it for a no",
+        ),
     ]
+}
+
+fn outcomes(of: &[(&'static str, usize)]) -> String {
+    let told: Vec<String> = of.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    told.join(", ")
+}
+
+fn retries(counts: &Counts) -> String {
+    let all: usize = counts.attempts.iter().map(|(_, n)| n).sum();
+    let granted = counts.attempts.first().map_or(0, |(_, n)| *n);
+    format!("{} for {}", count(all, "command"), count(granted, "grant"))
 }
 
 fn took(operation: &Operation) -> Option<u64> {
@@ -52,22 +110,8 @@ pub fn renewal_times(history: &History) -> Vec<u64> {
     renewals.filter_map(took).collect()
 }
 
-fn acquires(history: &History) -> String {
-    let (mut granted, mut busy, mut other) = (0, 0, 0);
-    for operation in &history.operations {
-        if !matches!(operation.call, Call::Attempt { .. }) {
-            continue;
-        }
-        match operation.answer() {
-            Some(Answer::Granted { .. }) => granted += 1,
-            Some(Answer::Busy) => busy += 1,
-            Some(_) | None => other += 1,
-        }
-    }
-    format!("{granted} granted, {busy} busy, {other} other")
-}
-
-fn holds(history: &History) -> Vec<u64> {
+/// How long the server certainly named each holder, ns.
+pub fn holds(history: &History) -> Vec<u64> {
     let certain = history.grants.iter().filter_map(|grant| grant.definite);
     certain
         .map(|definite| {
@@ -114,17 +158,9 @@ fn losses(history: &History) -> String {
 }
 
 fn unknown(history: &History) -> String {
-    let open = history.operations.iter().filter(|operation| {
-        operation
-            .returned
-            .as_ref()
-            .is_none_or(|back| back.outcome == Outcome::Info)
-    });
-    let n = open.count();
-    if n == 0 {
-        "none".to_owned()
-    } else {
-        count(n, "operation")
+    match counts(history).unknown {
+        0 => "none".to_owned(),
+        n => count(n, "operation"),
     }
 }
 

@@ -8,6 +8,7 @@ use super::environment;
 use super::interrupt::Interrupts;
 use super::preflight::Ready;
 use super::run_dir;
+use super::shard::Shard;
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::verdict::{self, NotRun, Verdict};
@@ -41,6 +42,18 @@ pub struct Request {
     pub repeat: usize,
     /// How many arms run at once, ≥ 1.
     pub jobs: usize,
+    /// The part that runs here; none = everything.
+    pub shard: Option<Shard>,
+}
+
+impl Request {
+    /// The executions that run here, in order.
+    pub fn wanted(&self) -> impl Iterator<Item = &Drill> {
+        let all = (0..self.repeat).flat_map(|_| &self.drills);
+        let here = |k| self.shard.is_none_or(|shard| shard.takes(k));
+        all.enumerate()
+            .filter_map(move |(k, drill)| here(k).then_some(drill))
+    }
 }
 
 /// One execution of one drill, as it lies on disk.
@@ -72,12 +85,10 @@ pub fn run(request: &Request, ready: &Ready, console: &Console) -> io::Result<Ve
     let interrupts = Interrupts::watch(Arc::clone(&running))?;
     let mut executions = Vec::new();
     let mut jobs = VecDeque::new();
-    for _ in 0..request.repeat {
-        for drill in &request.drills {
-            let (executed, arms) = prepare(drill, ready)?;
-            jobs.extend(arms.into_iter().map(|job| (executions.len(), job)));
-            executions.push(executed);
-        }
+    for drill in request.wanted() {
+        let (executed, arms) = prepare(drill, ready)?;
+        jobs.extend(arms.into_iter().map(|job| (executions.len(), job)));
+        executions.push(executed);
     }
     let jobs = Mutex::new(jobs);
     let ends = Mutex::new(Vec::new());

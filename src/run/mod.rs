@@ -13,5 +13,6 @@ pub mod interrupt;
 pub mod preflight;
 pub mod recorder;
 pub mod run_dir;
+pub mod shard;
 pub mod spec;
 pub mod stall;

@@ -17,6 +17,7 @@ use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::time::Duration;
 
+mod kinds;
 mod outbox;
 mod tables;
 

@@ -11,11 +11,11 @@ use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod looks;
 mod said;
 
-pub use said::{
-    Answer, AttemptKind, Call, Change, ChildChange, FrameFate, Outcome, Seen, ThreadLook,
-};
+pub use looks::{FrameFate, Seen, ThreadLook};
+pub use said::{Answer, AttemptKind, Call, Change, ChildChange, Outcome};
 
 /// Version of the timeline's format. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;

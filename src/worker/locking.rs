@@ -8,12 +8,11 @@ use super::WorkerSpec;
 use super::record::Record;
 use super::source::Source;
 use super::stage::Stage;
-use super::writing::Claim;
 use crate::ids::FencingToken;
 use crate::lock::backends::{self, ConnectSpec};
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
-use crate::lock::service::{LockName, LockService};
+use crate::lock::service::LockService;
 use crate::lock::{
     Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, ManagerOptions, Release,
     Renewal,
@@ -24,8 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long the lock service may take to draw a fencing token.
-const DRAW: Duration = Duration::from_secs(2);
+mod presenting;
 
 /// How long the end of a script waits for releases that are on their way.
 const LAST_RELEASE: Duration = Duration::from_secs(2);
@@ -185,45 +183,6 @@ impl<'a> Lock<'a> {
         }
     }
 
-    /// Draws a new fencing token without the lock; what the worker does from now on presents it.
-    pub(super) async fn refence(&mut self) {
-        let op = self.record.invoke(Call::Refence);
-        let name = LockName {
-            prefix: self.prefix.to_owned(),
-            key: self.key.to_owned(),
-        };
-        let until = tokio::time::Instant::now() + DRAW;
-        let (outcome, answer) = match self.service.draw(&name, until).await {
-            Ok(fencing) => {
-                self.drawn = Some(fencing);
-                (Outcome::Ok, Answer::Drawn { fencing })
-            }
-            Err(error) => {
-                let message = error.to_string();
-                (Outcome::Fail, Answer::Error { message })
-            }
-        };
-        self.record.answer(op, outcome, answer);
-    }
-
-    /// What a write presents.
-    pub(super) fn claim(&self) -> Claim {
-        let handle = self.handle.as_ref();
-        handle.map_or_else(Claim::default, |handle| self.claim_of(handle))
-    }
-
-    /// How often it was granted so far.
-    pub(super) const fn grants(&self) -> u64 {
-        self.grants
-    }
-
-    /// The grant that the latest step brought, told once.
-    pub(super) fn newly_granted(&mut self) -> Option<Claim> {
-        let new = std::mem::take(&mut self.new);
-        let handle = self.handle.as_ref().filter(|_| new);
-        handle.map(|handle| self.claim_of(handle))
-    }
-
     /// The handle has said that the lock is lost.
     pub(super) fn is_lost(&self) -> bool {
         let handle = self.handle.as_ref();
@@ -261,16 +220,6 @@ impl<'a> Lock<'a> {
         self.grants += 1;
         self.drawn = None;
         (Outcome::Ok, answer)
-    }
-
-    fn claim_of(&self, handle: &LockHandle) -> Claim {
-        Claim {
-            grant: Some(handle.grant().clone()),
-            fencing: match self.fencing {
-                Fencing::Lock => self.drawn.or_else(|| handle.fencing_token()),
-                Fencing::OwnCounter => Some(FencingToken(self.grants)),
-            },
-        }
     }
 }
 

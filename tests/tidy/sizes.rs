@@ -35,7 +35,7 @@ pub const LONG_FILES: &[LongFile] = &[
     },
     LongFile {
         path: "src/timeline/names.rs",
-        lines_max: 345,
+        lines_max: 365,
         why: "the catalogue of event names and the two functions that must agree with it",
     },
 ];

@@ -6,7 +6,8 @@ use crate::faults::FaultKind;
 use crate::plan::FaultPlan;
 use crate::timeline::history::FaultWindow;
 
-/// One answer to each command of the onset, and of the heal, each in its time.
+/// One answer of the server that was hit to each command of the onset, and of the heal, each in its
+/// time.
 pub(super) fn prove(
     (plan, kind): (&FaultPlan, &FaultKind),
     window: &FaultWindow,
@@ -27,7 +28,8 @@ pub(super) fn prove(
     };
     let asked = window.asked.iter().find(|asked| {
         let in_time = time.is_some_and(|(from, to)| (from..=to).contains(&asked.at));
-        asked.ok && in_time && says(&asked.command, words)
+        let there = window.server.as_ref() == Some(&asked.server);
+        asked.ok && in_time && there && says(&asked.command, words)
     });
     proof.events.extend(asked.map(|asked| asked.seq));
     proof.require(asked.is_some(), || {

@@ -15,7 +15,7 @@ pub fn section(model: &Model, links: &Links) -> Markup {
             h2 { "The seven signals of the lock" }
             dl.facts {
                 @for signal in signals::of(&record.history) {
-                    dt { (links.explain(signal.name)) } dd { (links.explain(&signal.value)) }
+                    dt { (links.explain(signal.name)) } dd { (links.explain(&signal.value)) " " small { "Look first at: " (signal.look_first) "." } }
                 }
             }
         }

@@ -209,24 +209,20 @@ fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
         Some(Answer::Rejected { .. }) => Fate::Rejected,
         _ => Fate::Unknown,
     };
+    let kind = if seal {
+        AttemptKind::Seal
+    } else {
+        AttemptKind::Write
+    };
     Some(WriteMark {
-        write,
         worker: history.worker_name(operation.worker).to_owned(),
-        seal,
-        asked: operation.invoked,
         applied: None,
         fencing: fencing.map(|token| token.0),
-        highest: None,
         grant,
-        based_on: None,
-        overwrites: None,
         fate,
-        borrowed: false,
-        rightful: false,
-        tenure: None,
-        late: None,
         events: operation.seqs(),
         event: operation.seq,
+        ..unasked(&write, kind, operation.invoked)
     })
 }
 

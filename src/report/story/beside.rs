@@ -48,6 +48,13 @@ fn published(arm: &ArmModel) -> Vec<Sentence> {
     told
 }
 
+/// The late read that the store refused, if there is one.
+pub fn refused_read(scene: &Scene) -> Option<Sentence> {
+    let mut late = of(scene, |deed| matches!(deed, Deed::Read(_)));
+    late.find(|mark| mark.stale.is_some() && mark.fate == Fate::Rejected)
+        .map(told)
+}
+
 /// One deed in a sentence.
 fn told(mark: &BesideMark) -> Sentence {
     let (who, when) = (&mark.worker, at(mark.at));

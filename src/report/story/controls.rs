@@ -99,6 +99,14 @@ fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
     }
 }
 
+/// A plan leaves out what stands at its default, and that is off.
+fn is_set(value: &serde_json::Value) -> bool {
+    !matches!(
+        value,
+        serde_json::Value::Null | serde_json::Value::Bool(false)
+    )
+}
+
 /// What a control takes away, in words where the change is a known one.
 fn without(change: &Control) -> String {
     let to = change.to.as_str();
@@ -106,6 +114,13 @@ fn without(change: &Control) -> String {
         ("store.fence", Some("off")) => "without the fence".to_owned(),
         ("store.fence", Some("racy")) => {
             "with a racy fence, which compares first and writes then".to_owned()
+        }
+        ("store.outbox", _) if !is_set(&change.to) => "without the outbox".to_owned(),
+        ("store.idempotent", _) if !is_set(&change.to) => {
+            "with a store and a queue that take a job as often as it comes".to_owned()
+        }
+        ("store.reads", _) if !is_set(&change.to) => {
+            "with a store that answers every read, whatever its fencing token".to_owned()
         }
         ("store.seal", _) if change.to.as_bool() == Some(false) => "without the seal".to_owned(),
         ("lock.flaw", Some(flaw)) => Flaw::named(flaw).map_or_else(

@@ -1,6 +1,7 @@
 //! What was broken: each fault with whom it hit, from when to when, what began and ended it, and
 //! what became of a request that it held.
 
+use super::points::place;
 use crate::faults;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -97,38 +98,6 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         }
         Some(cause) => sentence.text(" and was undone after ").code(cause),
         None => sentence,
-    }
-}
-
-/// What the name of a point means.
-fn place(point: &str) -> String {
-    let told = |meaning: &str| format!(" ({meaning})");
-    match point.rsplit_once('.') {
-        Some((step, "armed")) => told(&format!(
-            "the last moment before {} left for {}",
-            armed(step),
-            if is_write(step) {
-                "the store"
-            } else {
-                "the lock service"
-            }
-        )),
-        Some((step, "before")) => told(&format!("just before the step {step}")),
-        Some((step, "after")) => told(&format!("just after the step {step}")),
-        _ => String::new(),
-    }
-}
-
-fn is_write(step: &str) -> bool {
-    step.split('.').any(|word| word.starts_with("write"))
-}
-
-/// What stands ready to leave at a step's `armed` point.
-pub fn armed(step: &str) -> String {
-    if is_write(step) {
-        step.to_owned()
-    } else {
-        format!("the last command of {step}")
     }
 }
 

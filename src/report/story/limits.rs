@@ -14,7 +14,7 @@ struct Remedy {
 }
 
 /// By fault first: it tells more than the check that it violates.
-const REMEDIES: [Remedy; 4] = [
+const REMEDIES: [Remedy; 6] = [
     Remedy {
         cause: "flush",
         advice: "Keep the commands that empty the lock server from everybody who does not need them (an access list, or the commands renamed); if it was emptied all the same, set the fencing counter above every fencing token that a store knows before anybody is granted the lock again",
@@ -26,6 +26,14 @@ const REMEDIES: [Remedy; 4] = [
     Remedy {
         cause: "counter-reset",
         advice: "Before anybody is granted the lock again, set the fencing counter above every fencing token that a store knows; keep the counter where nobody deletes it, and on disk",
+    },
+    Remedy {
+        cause: "no_stale_write",
+        advice: "Let nobody draw a fencing token but the lock, in the same step as it grants, and let no writer choose its own: a store that compares numbers trusts whoever brings them",
+    },
+    Remedy {
+        cause: "no_stale_read",
+        advice: "Let the store compare the fencing token where something is read, too (store.reads = fenced; the drill fenced-read shows it), or give what was read to nobody before it has been written under the same token",
     },
     Remedy {
         cause: "stops_after_loss",

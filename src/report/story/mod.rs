@@ -13,6 +13,7 @@ mod limits;
 pub mod moment;
 pub mod next;
 pub mod notes;
+pub mod points;
 pub mod protection;
 pub mod saved;
 pub mod stale_writes;

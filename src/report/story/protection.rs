@@ -1,7 +1,7 @@
 //! What became of the protected work, in one sentence with its events: the write that came late,
 //! by how much, and what the store did with it.
 
-use super::{bare, inverted, violated};
+use super::{bare, beside, inverted, violated};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Tenure;
@@ -46,9 +46,8 @@ pub fn why(arm: &ArmModel) -> Sentence {
                 count(n, "write")
             )),
         },
-        Protection::KeptByFencing => {
-            Sentence::of("a stale write reached the store and was refused")
-        }
+        Protection::KeptByFencing => beside::refused_read(scene)
+            .unwrap_or_else(|| Sentence::of("a stale write reached the store and was refused")),
         Protection::Lost => violated(arm).last().map_or_else(
             || Sentence::of("something stale was accepted"),
             |finding| {

@@ -2,7 +2,7 @@
 //! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
 use super::protection::reached;
-use super::{faults_done, finding, inverted};
+use super::{beside, faults_done, finding, inverted};
 use crate::checks::{EVIDENCE, Outcome};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -68,6 +68,11 @@ fn by_fence(arm: &ArmModel, mode: &str) -> Sentence {
         return Sentence::of(format!("the store's fence ({mode}): it refused "))
             .event(format!("a write of {}", write.worker), write.event)
             .text(" that had no fencing token: a write without the lock");
+    }
+    if beside::refused_read(&arm.scene).is_some() {
+        return Sentence::of(format!(
+            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused what came late; the lock alone did not keep the late reader out"
+        ));
     }
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
     if sealed {

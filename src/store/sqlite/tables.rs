@@ -4,7 +4,8 @@
 //! its number back, so the numbers have no gaps and are the order of commits.
 
 use super::super::rule::Mark;
-use super::super::{Attempt, AttemptKind, Logged, Standing};
+use super::super::{Attempt, Logged, Standing};
+use super::kinds::{kind, word};
 use crate::ids::{FencingToken, GrantId};
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 use std::collections::BTreeMap;
@@ -189,23 +190,6 @@ pub(super) fn standing_write(connection: &Connection, attempt: &Attempt) -> Resu
         .query_row([&attempt.resource], |row| row.get(0))
         .optional()
         .map(Option::flatten)
-}
-
-const fn word(kind: AttemptKind) -> &'static str {
-    match kind {
-        AttemptKind::Write => "write",
-        AttemptKind::Seal => "seal",
-        AttemptKind::Read => "read",
-    }
-}
-
-fn kind(word: &str) -> Result<AttemptKind> {
-    match word {
-        "write" => Ok(AttemptKind::Write),
-        "seal" => Ok(AttemptKind::Seal),
-        "read" => Ok(AttemptKind::Read),
-        _ => Err(rusqlite::Error::InvalidQuery),
-    }
 }
 
 /// The whole log, in the store's order.

@@ -147,6 +147,8 @@ pub struct Asked {
     pub seq: u64,
     /// Lab time of the answer, ns.
     pub at: u64,
+    /// The server's name.
+    pub server: String,
     /// The command.
     pub command: String,
     /// The answer, or the error.

@@ -80,17 +80,7 @@ impl<'a> Index<'a> {
                         .or_insert(Several::One(i));
                     &mut index.releases[operation.worker]
                 }
-                Call::Acquire
-                | Call::Enter { .. }
-                | Call::Check { .. }
-                | Call::Write { .. }
-                | Call::Seal { .. }
-                | Call::Read
-                | Call::ReadUnder { .. }
-                | Call::Publish { .. }
-                | Call::Relay
-                | Call::Refence
-                | Call::Hold => continue,
+                _other => continue,
             };
             let flight = Flight {
                 invoked: operation.invoked,

@@ -5,7 +5,7 @@ use super::store::{WRITE_INKS, write_ink, write_note};
 use super::{BAR, Canvas, merge, more};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::story::faults_done::armed;
+use crate::report::story::points::armed;
 use crate::report::words::at;
 
 impl Canvas<'_> {

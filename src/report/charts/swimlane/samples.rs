@@ -234,10 +234,9 @@ pub(super) const STALL: Entry = Entry {
     sample: |x, y| {
         vec![Form::Fill(
             Area {
-                x,
                 y: y - 2.0,
-                w: 18.0,
                 h: 5.0,
+                ..bar(x, y)
             },
             Ink::Stall,
         )]

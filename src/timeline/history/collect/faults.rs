@@ -47,6 +47,7 @@ impl Collector<'_> {
             }
             Event::Probe { .. } | Event::Frame { .. } => self.tried(stamp, index, event),
             Event::ServerAsked {
+                server,
                 command,
                 answer,
                 ok,
@@ -54,6 +55,7 @@ impl Collector<'_> {
             } => self.history.faults[index].asked.push(Asked {
                 seq,
                 at,
+                server,
                 command,
                 answer,
                 ok,

@@ -136,10 +136,8 @@ impl<'a> Collector<'a> {
             | Event::Effect { .. }
             | Event::ClockSample { .. }
             | Event::FinalKey { .. } => self.server(stamp, event),
-            Event::StoreAttempt { .. }
-            | Event::Published { .. }
-            | Event::FinalQueue { .. }
-            | Event::FinalValue { .. } => self.store(stamp, event),
+            Event::StoreAttempt { .. } | Event::FinalValue { .. } => self.store(stamp, event),
+            Event::Published { .. } | Event::FinalQueue { .. } => self.queue(stamp, event),
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(stamp, event);
             }

@@ -125,6 +125,25 @@ impl Collector<'_> {
                 highest,
                 applied,
             }),
+            Event::FinalValue {
+                resource,
+                write,
+                highest,
+                jobs,
+            } => self.history.final_values.push(FinalValue {
+                seq,
+                resource,
+                write,
+                highest,
+                jobs,
+            }),
+            _other => {}
+        }
+    }
+
+    pub(super) fn queue(&mut self, stamp: &Stamp, event: Event) {
+        let seq = stamp.seq;
+        match event {
             Event::Published {
                 n,
                 message,
@@ -141,18 +160,6 @@ impl Collector<'_> {
                 applied,
             }),
             Event::FinalQueue { published } => self.history.queue_read = Some((seq, published)),
-            Event::FinalValue {
-                resource,
-                write,
-                highest,
-                jobs,
-            } => self.history.final_values.push(FinalValue {
-                seq,
-                resource,
-                write,
-                highest,
-                jobs,
-            }),
             _other => {}
         }
     }

@@ -1,0 +1,58 @@
+//! The part of the index that answers the fifteen points before going live.
+
+use super::super::checklist::{POINTS, Proof, Standing, standing};
+use super::super::past::trend::Series;
+use crate::checks::Outcome;
+use crate::report::html::FILE as PAGE;
+use maud::{Markup, html};
+use std::path::Path;
+
+pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
+    if series.is_empty() {
+        return html! {};
+    }
+    html! {
+        section id="checklist" {
+            h2 { "Before going live" }
+            p.lead { "Answered by the last night of the drills named. \"Proven\" speaks of those runs, with those faults, on that lock and store, and of nothing else." }
+            ol.worse {
+                @for point in &POINTS {
+                    @let (standing, proofs) = standing(point, series);
+                    @let (class, word) = words(&standing);
+                    li {
+                        (point.what) ": " span class=(format!("outcome {class}")) { (word) }
+                        @if standing == Standing::Human { " — " (point.human) }
+                        @for proof in &proofs { " · " (told(root, proof)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn words(standing: &Standing) -> (&'static str, &'static str) {
+    match standing {
+        Standing::Proven => ("holds", "✓ proven"),
+        Standing::Failed => ("violated", "✕ failed"),
+        Standing::NotTested => ("unknown", "? not tested by any drill"),
+        Standing::Human => ("vacuous", "for a human"),
+    }
+}
+
+fn told(root: &Path, proof: &Proof) -> Markup {
+    let sign = match proof.outcome {
+        Some(Outcome::Holds) => "✓",
+        Some(Outcome::Violated) => "✕",
+        Some(Outcome::Unknown) => "?",
+        None => "–",
+    };
+    let page = proof
+        .run
+        .as_ref()
+        .map(|run| format!("{}/{run}/{PAGE}", proof.drill));
+    let page = page.filter(|page| root.join(page).is_file());
+    html! {
+        @if let Some(page) = page { a href=(page) { (proof.drill) } } @else { (proof.drill) }
+        " " small { (proof.check) " " (sign) }
+    }
+}

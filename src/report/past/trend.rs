@@ -1,0 +1,193 @@
+//! From many nights to what matters: how each drill fared, what got worse, and since when. A
+//! series is one drill on one lock and one store.
+
+use super::Entry;
+use crate::checks::Outcome;
+use crate::report::bound::{Interval, exact_95};
+use crate::verdict::Verdict;
+use std::collections::BTreeMap;
+
+/// One night of one series.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Night {
+    /// Executions that passed, reached the limit, failed, could not tell.
+    pub counts: [u32; 4],
+    /// Executions that could not tell, or could only when repeated.
+    pub unsettled: u32,
+    /// The worst outcome of each check.
+    pub checks: BTreeMap<String, Outcome>,
+    /// The last run of the night with its worst verdict.
+    pub worst_run: Option<(Verdict, String)>,
+}
+
+impl Night {
+    /// All executions.
+    pub fn executions(&self) -> u32 {
+        self.counts.iter().sum()
+    }
+
+    /// The worst verdict; none if nothing ran.
+    pub fn worst(&self) -> Option<Verdict> {
+        self.worst_run.as_ref().map(|(verdict, _)| *verdict)
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        self.counts[place(entry.verdict)] += 1;
+        if entry.verdict == Verdict::Inconclusive || entry.attempts > 1 {
+            self.unsettled += 1;
+        }
+        for (check, outcome) in &entry.checks {
+            let worst = self.checks.entry(check.clone()).or_insert(*outcome);
+            if badness(*outcome) > badness(*worst) {
+                *worst = *outcome;
+            }
+        }
+        let worst = self.worst();
+        if worst.is_none_or(|worst| worst.worst(entry.verdict) == entry.verdict) {
+            self.worst_run = Some((entry.verdict, entry.run.clone()));
+        }
+    }
+}
+
+fn badness(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Holds => 0,
+        Outcome::Unknown => 1,
+        Outcome::Violated => 2,
+    }
+}
+
+fn place(verdict: Verdict) -> usize {
+    match verdict {
+        Verdict::Pass => 0,
+        Verdict::Limit => 1,
+        Verdict::Fail => 2,
+        Verdict::Inconclusive => 3,
+    }
+}
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rate {
+    /// Seen.
+    pub k: u32,
+    /// Of.
+    pub n: u32,
+}
+
+impl Rate {
+    /// The exact 95 % interval.
+    pub fn interval(self) -> Interval {
+        exact_95(u64::from(self.k), u64::from(self.n))
+    }
+}
+
+/// One drill on one lock and one store.
+#[derive(Debug, Clone, Default)]
+pub struct Series {
+    /// Drill.
+    pub drill: String,
+    /// Lock and store.
+    pub on: String,
+    /// By date, oldest first.
+    pub nights: BTreeMap<String, Night>,
+    /// Digest of the plan that ran last.
+    pub plan: String,
+    /// First night of that plan.
+    pub plan_since: String,
+    /// Fails among the executions of that plan that had an answer.
+    pub failed: Rate,
+    /// Executions of that plan that were not settled at once.
+    pub unsettled: Rate,
+    /// Executions of other plans, which count no more.
+    pub earlier: u32,
+}
+
+/// What got worse and stayed so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worse {
+    /// How it ended in the last night.
+    pub verdict: Verdict,
+    /// The first night from which on it was never better.
+    pub since: String,
+    /// How many nights ran before that; 0 = it was never better.
+    pub before: usize,
+    /// Nights since, that night included.
+    pub nights: usize,
+    /// The run to look at.
+    pub run: String,
+    /// Checks that were violated in the last night.
+    pub checks: Vec<String>,
+}
+
+impl Series {
+    /// What got worse, if the last night was no good one or worse than the one before it.
+    pub fn worse(&self) -> Option<Worse> {
+        let nights: Vec<(&String, &Night)> = self.nights.iter().collect();
+        let (_, last) = nights.last()?;
+        let (verdict, run) = last.worst_run.clone()?;
+        let no_better = |night: &Night| night.worst().is_some_and(|w| w.worst(verdict) == w);
+        let streak = nights
+            .iter()
+            .rev()
+            .take_while(|(_, night)| no_better(night));
+        let streak = streak.count();
+        let before = nights.len() - streak;
+        let green = matches!(verdict, Verdict::Pass | Verdict::Limit);
+        if verdict == Verdict::Pass || (green && before == 0) {
+            return None;
+        }
+        let violated = last.checks.iter().filter(|(_, o)| **o == Outcome::Violated);
+        Some(Worse {
+            verdict,
+            since: nights[before].0.clone(),
+            before,
+            nights: streak,
+            run,
+            checks: violated.map(|(check, _)| check.clone()).collect(),
+        })
+    }
+}
+
+/// Every series of a history, in the order of their names. Entries must be oldest first.
+pub fn series(entries: &[Entry]) -> Vec<Series> {
+    let mut all: BTreeMap<(String, String), Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        let on = format!("{} and {}", entry.lock, entry.store);
+        all.entry((entry.drill.clone(), on))
+            .or_default()
+            .push(entry);
+    }
+    let made = all.into_iter().map(|((drill, on), of)| one(drill, on, &of));
+    made.collect()
+}
+
+fn one(drill: String, on: String, entries: &[&Entry]) -> Series {
+    let plan = entries.last().map(|entry| entry.plan.clone());
+    let mut series = Series {
+        drill,
+        on,
+        plan: plan.unwrap_or_default(),
+        ..Series::default()
+    };
+    for entry in entries {
+        let night = series.nights.entry(entry.night().to_owned()).or_default();
+        night.add(entry);
+        if entry.plan != series.plan {
+            series.earlier += 1;
+            continue;
+        }
+        if series.plan_since.is_empty() {
+            entry.night().clone_into(&mut series.plan_since);
+        }
+        series.unsettled.n += 1;
+        if entry.verdict == Verdict::Inconclusive || entry.attempts > 1 {
+            series.unsettled.k += 1;
+        }
+        if entry.verdict != Verdict::Inconclusive {
+            series.failed.n += 1;
+            series.failed.k += u32::from(entry.verdict == Verdict::Fail);
+        }
+    }
+    series
+}

@@ -1,0 +1,174 @@
+//! `metrics.prom` as a scraper reads it, and the points before going live as the drills answer them.
+#![allow(clippy::unwrap_used)]
+
+use crate::support::golden;
+
+use lockdrill::checks::{self, Outcome};
+use lockdrill::report::checklist::{POINTS, Standing, standing};
+use lockdrill::report::metrics;
+use lockdrill::report::past::trend::{Night, Series};
+use lockdrill::verdict::Verdict;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Reads the text format as strictly as `promtool check metrics`: help and type before the samples
+/// of each family, every sample once, names and labels of allowed letters, units and endings.
+fn read(text: &str) -> Result<HashMap<String, f64>, String> {
+    let mut kinds: HashMap<&str, &str> = HashMap::new();
+    let mut helped = HashSet::new();
+    let mut samples = HashMap::new();
+    if !text.ends_with('\n') {
+        return Err("no line feed at the end".to_owned());
+    }
+    for line in text.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            let (name, words) = help.split_once(' ').ok_or("no help")?;
+            if words.is_empty() || !helped.insert(name) {
+                return Err(format!("help of {name}"));
+            }
+            continue;
+        }
+        if let Some(kind) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = kind.split_once(' ').ok_or("no type")?;
+            if !helped.contains(name) || kinds.insert(name, kind).is_some() {
+                return Err(format!("type of {name}"));
+            }
+            let total = name.ends_with("_total");
+            if total != (kind == "counter") {
+                return Err(format!("{name} is a {kind}"));
+            }
+            continue;
+        }
+        let (series, value) = line.rsplit_once(' ').ok_or("no value")?;
+        let value: f64 = value.parse().map_err(|_| format!("value: {line}"))?;
+        let (name, labels) = series.split_once('{').ok_or("no labels")?;
+        let labels = labels.strip_suffix('}').ok_or("labels do not end")?;
+        let base = name.strip_suffix("_sum").or(name.strip_suffix("_count"));
+        let summary = base.is_some_and(|base| kinds.get(base) == Some(&"summary"));
+        if !summary && !kinds.contains_key(name) {
+            return Err(format!("{name} has no type"));
+        }
+        let plain = |c: char| c.is_ascii_lowercase() || c == '_';
+        if !name.chars().all(plain) {
+            return Err(format!("name: {name}"));
+        }
+        for label in labels.split(',') {
+            let (key, quoted) = label.split_once('=').ok_or("no label")?;
+            let inner = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
+            if !key.chars().all(plain) || inner.is_none_or(|inner| inner.contains('"')) {
+                return Err(format!("label: {label}"));
+            }
+        }
+        if samples.insert(series.to_owned(), value).is_some() {
+            return Err(format!("twice: {series}"));
+        }
+    }
+    Ok(samples)
+}
+
+#[test]
+fn every_run_has_metrics_that_a_scraper_can_read() {
+    let root = tempfile::tempdir().unwrap();
+    for run in golden::all() {
+        let text = metrics::text(&run.model(&root.path().join(run.name)));
+        let samples = read(&text).unwrap_or_else(|wrong| panic!("{}: {wrong}\n{text}", run.name));
+        let verdicts = samples
+            .iter()
+            .filter(|(name, _)| name.contains("_verdict{"));
+        assert_eq!(verdicts.map(|(_, is)| is).sum::<f64>(), 1.0);
+        let stale = |store: &str| {
+            let name = format!(
+                "lockdrill_stale_writes_total{{drill=\"{}\",store=\"{store}\"}}",
+                run.result.drill
+            );
+            samples.get(&name).copied()
+        };
+        match run.name {
+            "pass" => assert_eq!(
+                (stale("refused"), stale("accepted")),
+                (Some(1.0), Some(0.0))
+            ),
+            "fail" => assert_eq!(stale("accepted"), Some(1.0)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_reader_refuses_what_promtool_refuses() {
+    let good = "# HELP a_total x\n# TYPE a_total counter\na_total{b=\"c\"} 1\n";
+    assert!(read(good).is_ok());
+    for (from, to) in [
+        ("# HELP a_total x\n", ""),
+        ("counter", "gauge"),
+        ("} 1", "} one"),
+        ("\"c\"", "c"),
+        ("} 1\n", "} 1\na_total{b=\"c\"} 2\n"),
+        ("} 1\n", "} 1"),
+    ] {
+        assert!(read(&good.replace(from, to)).is_err(), "{from} -> {to}");
+    }
+}
+
+fn said(outcomes: &[(&str, &str, Outcome)], verdict: Verdict) -> Vec<Series> {
+    let series = outcomes.iter().map(|(drill, check, outcome)| {
+        let night = Night {
+            checks: BTreeMap::from([((*check).to_owned(), *outcome)]),
+            worst_run: Some((verdict, "run".to_owned())),
+            ..Night::default()
+        };
+        Series {
+            drill: (*drill).to_owned(),
+            nights: BTreeMap::from([("2026-01-01".to_owned(), night)]),
+            ..Series::default()
+        }
+    });
+    series.collect()
+}
+
+#[test]
+fn a_point_is_proven_only_by_everything_that_it_names() {
+    let point = &POINTS[4];
+    let both = |first, second| {
+        [
+            ("late-release", "owner_only", first),
+            ("held-renew", "owner_only", second),
+        ]
+    };
+    let (holds, violated) = (Outcome::Holds, Outcome::Violated);
+    let of = |series: &[Series]| standing(point, series).0;
+    assert_eq!(
+        of(&said(&both(holds, holds), Verdict::Pass)),
+        Standing::Proven
+    );
+    assert_eq!(
+        of(&said(&both(holds, violated), Verdict::Fail)),
+        Standing::Failed
+    );
+    assert_eq!(
+        of(&said(&both(holds, holds)[..1], Verdict::Pass)),
+        Standing::NotTested
+    );
+    let unclear = said(&both(holds, holds), Verdict::Inconclusive);
+    assert_eq!(
+        of(&unclear),
+        Standing::NotTested,
+        "an inconclusive drill proves nothing"
+    );
+    assert_eq!(of(&[]), Standing::NotTested);
+    assert_eq!(standing(&POINTS[0], &[]).0, Standing::Human);
+}
+
+#[test]
+fn every_point_names_checks_that_exist() {
+    for point in &POINTS {
+        assert_eq!(
+            point.shown_by.is_empty(),
+            !point.human.is_empty(),
+            "{}",
+            point.what
+        );
+        for (_, check) in point.shown_by {
+            assert!(checks::find(check).is_some(), "{check}");
+        }
+    }
+}
