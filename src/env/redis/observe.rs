@@ -26,15 +26,9 @@ pub enum Observed {
     Effect(u64, Event),
     /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
     Mark(String),
-    /// What one of several servers says of itself, when it is otherwise than before.
-    Role {
-        /// When it had answered.
-        at: u64,
-        /// What it says.
-        role: Role,
-        /// When it was last asked and said something else; none = it had not been asked.
-        since: Option<u64>,
-    },
+    /// When one of several servers had said what of itself, if it was otherwise than before, and
+    /// when it was asked before and said something else; none = it had not been asked.
+    Role(u64, Role, Option<u64>),
     /// The place in the stream is lost, and why.
     Gap(u64, String),
 }
@@ -115,8 +109,7 @@ impl Control {
                     let pong: redis::RedisResult<String> =
                         redis::cmd("PING").query_async(&mut connection).await;
                     if pong.is_ok() {
-                        let prefix = prefix.to_owned();
-                        let socket = socket.to_owned();
+                        let (socket, prefix) = (socket.to_owned(), prefix.to_owned());
                         return Ok(Control {
                             connection,
                             socket,
