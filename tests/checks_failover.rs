@@ -131,6 +131,19 @@ fn a_server_that_takes_over_without_a_grant_makes_a_second_holder() {
 }
 
 #[test]
+fn the_fence_keeps_the_work_from_the_holder_that_was_overtaken() {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire("a", 100);
+    pair.promoted(300);
+    let b = pair.granted_by_two("b", 400, 2);
+    pair.h.write(&b, 450, true);
+    pair.h.write(&a, 500, false);
+    let found = [pair.h.judge("no_stale_write")];
+    let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
+    assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
+}
+
+#[test]
 fn a_grant_after_the_lease_of_the_lost_one_is_none_too_many() {
     let mut pair = Pair::new();
     pair.h.acquire("a", 100);
