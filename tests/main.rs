@@ -8,6 +8,7 @@ mod checks_beside;
 mod checks_clock;
 mod checks_damaged;
 mod checks_edges;
+mod checks_failover;
 mod checks_faults;
 mod checks_injured;
 mod checks_jobs;

@@ -224,14 +224,8 @@ pub fn describe(history: &History, index: usize) -> String {
     if let Some(late) = write.applied.checked_sub(grant.possible.to) {
         details.push(format!("{} after its lease ended", secs(late)));
     }
-    let next = history.grants.iter().find(|next| {
-        let later = if next.server == grant.server {
-            next.pos > grant.pos
-        } else {
-            next.granted.earliest > grant.granted.latest
-        };
-        next.key == grant.key && later && next.granted.latest < write.applied
-    });
+    let mut grants = history.grants.iter();
+    let next = grants.find(|next| grant.is_before(next) && next.granted.latest < write.applied);
     if let Some(next) = next {
         details.push(format!(
             "{} after {} was granted {}",

@@ -5,16 +5,15 @@
 //! a key that vanishes earlier leaves the entitlement standing, and that is how two come to hold.
 //! The trap: two grants that touch (one lease ends, the next begins) overlap by less than ε.
 
-use super::say::{secs, who, whose};
+use super::say::{secs, who, whose, workers_of};
 use super::{Check, Finding};
-use crate::timeline::history::History;
-use before::{Before, Overlap};
-use cause::cause;
+use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd};
 use foldhash::HashMap;
 
-mod before;
-mod cause;
 mod failover;
+mod overlap;
+
+use overlap::{Before, Overlap, in_order};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -65,21 +64,6 @@ impl Check for SingleHolder {
         );
         Finding::holds(self, why)
     }
-}
-
-/// Grants in the server's order; of several servers, by the time at which they were made.
-fn in_order(history: &History) -> Vec<usize> {
-    let grants = &history.grants;
-    let mut order: Vec<usize> = (0..grants.len()).collect();
-    order.sort_by_key(|i| {
-        let several = history.is_one_of_several(&grants[*i].server);
-        if several {
-            grants[*i].granted.earliest
-        } else {
-            0
-        }
-    });
-    order
 }
 
 impl SingleHolder {
@@ -145,4 +129,70 @@ impl SingleHolder {
                 .chain(earlier.end_seq()),
         )
     }
+}
+
+/// Why the key was free for another grant, and the operations to blame.
+fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
+    let KeyEnd::Taken { cause, at, .. } = &earlier.end else {
+        return ("the record does not show why".to_owned(), Vec::new());
+    };
+    let at = secs(at.latest);
+    match cause {
+        Cause::BlindDelete(operations) => (
+            format!(
+                "a release by {} deleted its key by {at}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Overwrite(operations) => (
+            format!(
+                "an attempt by {} overwrote its key by {at}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Flush => (format!("the server was flushed by {at}"), Vec::new()),
+        Cause::Restart => (
+            format!("the server was started again and had lost its key by {at}"),
+            Vec::new(),
+        ),
+        Cause::Failover => (
+            format!("its key was gone by {at}, when its server copied another"),
+            Vec::new(),
+        ),
+        Cause::Clock => (
+            format!("the server's clock was moved and its key was gone by {at}"),
+            Vec::new(),
+        ),
+        Cause::Unclear(operations) => (
+            format!(
+                "its key was deleted by {at}, by a release of {}",
+                workers_of(history, operations)
+            ),
+            operations.clone(),
+        ),
+        Cause::Unexplained => (
+            match server_fault(history, earlier) {
+                Some(fault) => format!("its key was gone by {at}, after {fault} began"),
+                None => format!("its key was gone by {at}, by nothing on the record"),
+            },
+            Vec::new(),
+        ),
+    }
+}
+
+/// The fault of a server that was in effect, or had just ended, when a key was gone.
+fn server_fault(history: &History, grant: &Grant) -> Option<String> {
+    let gone = match &grant.end {
+        KeyEnd::Taken { at, .. } => at.latest,
+        KeyEnd::Open | KeyEnd::Released { .. } | KeyEnd::Expired { .. } => return None,
+    };
+    let began = |window: &&FaultWindow| {
+        let mut onsets = window.onsets.iter();
+        onsets.any(|onset| (grant.granted.earliest..=gone).contains(&onset.began))
+    };
+    let mut faults = history.faults.iter();
+    let fault = faults.rfind(|window| window.server.is_some() && began(window))?;
+    Some(format!("{} ({})", fault.fault, fault.kind))
 }

@@ -58,14 +58,21 @@ pub fn protection(history: &History, findings: &[Finding]) -> Protection {
     }
 }
 
-/// The grant of a refused writer that was certainly entitled when the store refused it.
+/// The grant of a refused writer that was certainly entitled when the store refused it, and not
+/// overtaken: where two are entitled, the older one's write is what a fence is there to refuse.
 fn rightful<'h>(history: &'h History, attempt: &StoreAttempt) -> Option<&'h Grant> {
     let grant = history.grant_of(attempt.grant.as_ref()?)?;
     let definite = grant.definite.filter(|_| grant.doubt.is_none())?;
     let epsilon = history.epsilon_ns;
     let inside = attempt.applied > definite.from.saturating_add(epsilon)
         && attempt.applied.saturating_add(epsilon) < definite.to;
-    (inside && grant.fencing == attempt.fencing).then_some(grant)
+    let mut grants = history.grants.iter();
+    let overtaken = grants.any(|next| {
+        grant.is_before(next)
+            && next.fencing > grant.fencing
+            && next.granted.latest < attempt.applied
+    });
+    (inside && !overtaken && grant.fencing == attempt.fencing).then_some(grant)
 }
 
 /// The store took a write of an older grant of the same key after this one was made.
@@ -75,9 +82,7 @@ fn older_accepted(history: &History, newer: &Grant) -> bool {
         .filter(|write| write.took_effect() && write.kind == AttemptKind::Write)
         .filter(|write| write.applied > newer.granted.latest)
         .filter_map(|write| history.grant_of(write.grant.as_ref()?))
-        .any(|older| {
-            older.key == newer.key && older.server == newer.server && older.pos < newer.pos
-        })
+        .any(|older| older.is_before(newer))
 }
 
 /// What should have endangered the work is shown to have happened; else nothing was kept from it.

@@ -5,7 +5,6 @@ pub mod appended;
 pub mod cluster;
 pub mod find;
 pub mod observe;
-mod observed;
 mod probe;
 pub mod replicated;
 pub mod role;

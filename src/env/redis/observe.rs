@@ -2,12 +2,12 @@
 //! clock, writes marks and reads what is left. All over a socket file that only the lab knows,
 //! never through a path that a fault may touch.
 
-pub use super::observed::Observed;
+use super::role::Role;
 use super::tap::{MARK, Seen, Tap, owner_and_fencing};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
-use crate::timeline::event::Change;
+use crate::timeline::event::{Change, Event};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,6 +16,22 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Longest wait for one answer of a server that nothing is done to.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// What the observer says, with the lab's clock (ns of `CLOCK_MONOTONIC`) at the reading.
+#[derive(Debug)]
+pub enum Observed {
+    /// From here on nothing is missed.
+    Synced(u64),
+    /// An effect, in the server's order.
+    Effect(u64, Event),
+    /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
+    Mark(String),
+    /// When one of several servers had said what of itself, if it was otherwise than before, and
+    /// when it was asked before and said something else; none = it had not been asked.
+    Role(u64, Role, Option<u64>),
+    /// The place in the stream is lost, and why.
+    Gap(u64, String),
+}
 
 /// Follows the stream until the connection ends; every message goes to `out`.
 pub async fn follow(socket: PathBuf, tap: Tap, out: UnboundedSender<Observed>) {
@@ -93,8 +109,7 @@ impl Control {
                     let pong: redis::RedisResult<String> =
                         redis::cmd("PING").query_async(&mut connection).await;
                     if pong.is_ok() {
-                        let prefix = prefix.to_owned();
-                        let socket = socket.to_owned();
+                        let (socket, prefix) = (socket.to_owned(), prefix.to_owned());
                         return Ok(Control {
                             connection,
                             socket,

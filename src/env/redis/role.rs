@@ -63,7 +63,7 @@ async fn ask(
         if let Some(role) = read(&answer) {
             if known.is_none_or(|(before, _)| before != role) {
                 let since = known.map(|(_, asked)| asked);
-                let _ = out.send(Observed::Role { at, role, since });
+                let _ = out.send(Observed::Role(at, role, since));
             }
             *known = Some((role, sent));
         }

@@ -75,7 +75,7 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
             scene.caught_up.insert(server);
             Ok(())
         }
-        Observed::Role { at, role, since } => {
+        Observed::Role(at, role, since) => {
             let since = since.map(|since| scene.lab(since));
             let event = Event::ServerRole {
                 server,

@@ -153,6 +153,17 @@ pub enum Cause {
 }
 
 impl Grant {
+    /// The other grant of the same key was made later: in the server's order, or certainly in time
+    /// if another server made it.
+    pub fn is_before(&self, next: &Grant) -> bool {
+        let later = if next.server == self.server {
+            next.pos > self.pos
+        } else {
+            next.granted.earliest > self.granted.latest
+        };
+        next.key == self.key && later
+    }
+
     /// The server had ended the entitlement by this grant's own release, before `pos`.
     pub fn released_before(&self, pos: u64) -> bool {
         match &self.end {

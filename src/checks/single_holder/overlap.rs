@@ -1,4 +1,4 @@
-//! The grants that came before one, as far as they can overlap with it.
+//! Which grants of one key were in force at the same time, read in order.
 
 use crate::timeline::history::{Grant, History, KeyEnd};
 
@@ -14,6 +14,21 @@ pub(super) enum Overlap {
         earlier: usize,
         later: usize,
     },
+}
+
+/// Grants in the server's order; of several servers, by the time at which they were made.
+pub(super) fn in_order(history: &History) -> Vec<usize> {
+    let grants = &history.grants;
+    let mut order: Vec<usize> = (0..grants.len()).collect();
+    order.sort_by_key(|i| {
+        let several = history.is_one_of_several(&grants[*i].server);
+        if several {
+            grants[*i].granted.earliest
+        } else {
+            0
+        }
+    });
+    order
 }
 
 /// The grants so far of one key, of each server by itself: those that its own order puts an end to

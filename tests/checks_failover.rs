@@ -1,0 +1,310 @@
+//! One lock service of two servers, `lock` and `two`, on literal histories: what one copies from
+//! the other is no grant of its own, and what it grants without knowing is a second one.
+#![allow(clippy::unwrap_used)]
+
+use crate::support::history::*;
+
+use lockdrill::ids::FencingToken;
+use lockdrill::plan::{FaultPlan, Service, Target};
+use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
+use lockdrill::timeline::history::{Cause, KeyEnd};
+use lockdrill::timeline::names::Namer;
+
+const TWO: &str = "two";
+
+/// The story, and how many effects `two` has had.
+struct Pair {
+    h: Record,
+    pos: u64,
+}
+
+fn role(server: &str, primary: bool, links: u64, since: Option<u64>) -> Event {
+    Event::ServerRole {
+        server: server.to_owned(),
+        primary,
+        links,
+        since: since.map(ns),
+    }
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let mut h = Record::new();
+        let server = TWO.to_owned();
+        h.lab(0, Event::ObserverSynced { server });
+        h.lab(0, role(SERVER, true, 1, None));
+        h.lab(0, role(TWO, false, 1, None));
+        for at in (0..=5000).step_by(50) {
+            h.lab(
+                at,
+                Event::ClockSample {
+                    server: TWO.to_owned(),
+                    before: ns(at),
+                    after: ns(at),
+                    server_us: (SERVER_AHEAD_MS + at) * 1000,
+                },
+            );
+        }
+        Pair { h, pos: 0 }
+    }
+
+    fn on_two(&mut self, at: u64, change: Change) {
+        let event = Event::Effect {
+            server: TWO.to_owned(),
+            pos: self.pos,
+            key: KEY.to_owned(),
+            change,
+        };
+        self.pos += 1;
+        self.h.push(ns(at), By::Server(TWO.to_owned()), event);
+    }
+
+    /// `two` takes over what was granted at a time.
+    fn copy(&mut self, held: &Held, granted: u64, at: u64) {
+        self.on_two(at, set(held, granted));
+    }
+
+    fn promoted(&mut self, at: u64) {
+        self.h.lab(at, role(TWO, true, 0, Some(at - 10)));
+    }
+
+    fn granted_by_two(&mut self, worker: &str, at: u64, fencing: u64) -> Held {
+        let (mut held, op) = self.h.attempt(worker, at - 1);
+        held.fencing = Some(FencingToken(fencing));
+        self.on_two(at, set(&held, at));
+        self.h.told_granted(&held, op, at + 1);
+        held
+    }
+}
+
+fn set(held: &Held, granted: u64) -> Change {
+    Change::Set {
+        owner: held.owner.clone(),
+        fencing: held.fencing,
+        until_ms: Some(SERVER_AHEAD_MS + granted + LEASE_MS),
+    }
+}
+
+#[test]
+fn what_is_copied_is_no_second_grant() {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire("a", 100);
+    // It may be read there before it is read where it was made.
+    pair.copy(&a, 100, 99);
+    let history = pair.h.history();
+    assert_eq!(history.grants.len(), 1);
+    assert_eq!(history.grants[0].server, SERVER);
+    assert_eq!(history.grants[0].copies.len(), 1);
+    assert_holds_or_vacuous(&pair.h);
+}
+
+fn assert_holds_or_vacuous(h: &Record) {
+    let found = h.judge("single_holder");
+    assert_eq!(
+        found.outcome,
+        lockdrill::checks::Outcome::Holds,
+        "{found:#?}"
+    );
+    assert_holds(&h.judge("records_agree"));
+}
+
+#[test]
+fn a_server_that_takes_over_without_a_grant_makes_a_second_holder() {
+    let mut pair = Pair::new();
+    pair.h.acquire("a", 100);
+    pair.promoted(300);
+    pair.granted_by_two("b", 400, 2);
+    let found = pair.h.judge("single_holder");
+    assert_violated(&found, TWO);
+    assert_eq!(found.by[0], TWO, "{found:#?}");
+    assert!(found.why.contains("had taken over by"), "{found:#?}");
+    let end = &pair.h.history().grants[0].end;
+    let lost = matches!(
+        end,
+        KeyEnd::Taken {
+            cause: Cause::Failover,
+            ..
+        }
+    );
+    assert!(lost, "{end:?}");
+    assert_holds(&pair.h.judge("fencing_rises"));
+}
+
+#[test]
+fn the_fence_keeps_the_work_from_the_holder_that_was_overtaken() {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire("a", 100);
+    pair.promoted(300);
+    let b = pair.granted_by_two("b", 400, 2);
+    pair.h.write(&b, 450, true);
+    pair.h.write(&a, 500, false);
+    let found = [pair.h.judge("no_stale_write")];
+    let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
+    assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
+}
+
+#[test]
+fn a_grant_after_the_lease_of_the_lost_one_is_none_too_many() {
+    let mut pair = Pair::new();
+    pair.h.acquire("a", 100);
+    pair.promoted(300);
+    pair.granted_by_two("b", 1200, 2);
+    assert_holds(&pair.h.judge("single_holder"));
+}
+
+#[test]
+fn a_grant_that_was_copied_goes_on_at_the_server_that_takes_over() {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire("a", 100);
+    pair.copy(&a, 100, 101);
+    pair.promoted(300);
+    let op = pair.h.send_release(&a, 399);
+    pair.on_two(400, Change::Deleted);
+    pair.h.ret("a", op, 401, Outcome::Ok, Answer::Released);
+    pair.granted_by_two("b", 500, 2);
+    let end = &pair.h.history().grants[0].end;
+    assert!(matches!(end, KeyEnd::Released { .. }), "{end:?}");
+    for check in [
+        "single_holder",
+        "outcome_honesty",
+        "records_agree",
+        "fencing_rises",
+    ] {
+        assert_holds(&pair.h.judge(check));
+    }
+}
+
+#[test]
+fn a_token_that_the_new_server_had_copied_must_not_come_again() {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire_with("a", 100, 5);
+    pair.copy(&a, 100, 101);
+    pair.promoted(300);
+    pair.on_two(1150, Change::Deleted);
+    pair.granted_by_two("b", 1200, 5);
+    assert_violated(&pair.h.judge("fencing_rises"), "b");
+    assert_holds(&pair.h.judge("single_holder"));
+}
+
+#[test]
+fn an_old_primary_that_still_grants_makes_a_second_holder() {
+    let mut pair = Pair::new();
+    pair.promoted(300);
+    pair.granted_by_two("b", 400, 2);
+    pair.h.acquire("a", 600);
+    let found = pair.h.judge("single_holder");
+    assert_eq!(found.by[0], SERVER, "{found:#?}");
+    assert!(
+        found.why.contains("although two had taken over"),
+        "{found:#?}"
+    );
+}
+
+// ---- cut-replication ----
+
+/// The cut takes effect at 502 ms; the links are seen to be down just before.
+fn cut(change: impl Fn(&mut Pair)) -> Record {
+    let mut pair = Pair::new();
+    pair.h.plan.faults.push(FaultPlan {
+        name: "alone".to_owned(),
+        kind: "cut-replication".to_owned(),
+        target: Target::Server(Service::Lock),
+        edge: None,
+        command: None,
+        when: "a.acquired".to_owned(),
+        heal: None,
+        by_ms: None,
+    });
+    for (at, command) in [
+        (500, "ACL SETUSER repl off"),
+        (501, "CLIENT KILL USER repl"),
+    ] {
+        pair.h.lab(
+            at,
+            Event::ServerAsked {
+                fault: "alone".to_owned(),
+                server: SERVER.to_owned(),
+                command: command.to_owned(),
+                answer: "OK".to_owned(),
+                ok: true,
+            },
+        );
+    }
+    pair.h.lab(501, role(SERVER, true, 0, Some(500)));
+    pair.h.lab(502, role(TWO, false, 0, Some(500)));
+    pair.h.lab(
+        502,
+        Event::FaultOnset {
+            fault: "alone".to_owned(),
+            kind: "cut-replication".to_owned(),
+            worker: None,
+            server: Some(SERVER.to_owned()),
+            grant: None,
+            trigger: "t".to_owned(),
+            began: ns(500),
+            effective: ns(502),
+        },
+    );
+    change(&mut pair);
+    pair.h
+}
+
+#[test]
+fn replicas_that_are_cut_off_are_seen_to_be() {
+    let alone = |pair: &mut Pair| drop(pair.h.acquire("a", 600));
+    assert_holds(&cut(alone).judge("evidence"));
+    // Somebody lets a replica in again, before the primary is gone.
+    let again = cut(|pair| {
+        alone(pair);
+        pair.h.lab(700, role(TWO, false, 1, Some(690)));
+    });
+    assert_unknown(&again.judge("evidence"), "two had a link again");
+    // After another took over it does not matter.
+    let later = cut(|pair| {
+        alone(pair);
+        pair.promoted(700);
+        pair.h.lab(800, role(SERVER, false, 1, Some(790)));
+    });
+    assert_holds(&later.judge("evidence"));
+    // Nobody saw a link, but the grant is there.
+    let reached = cut(|pair| {
+        let a = pair.h.acquire("a", 600);
+        pair.copy(&a, 600, 601);
+    });
+    assert_unknown(&reached.judge("evidence"), "reached two");
+    // The links were not seen to be down.
+    let mut up = cut(alone);
+    up.lines.retain(|line| {
+        let down = role(TWO, false, 0, Some(500));
+        line.event != down
+    });
+    for (seq, line) in up.lines.iter_mut().enumerate() {
+        line.seq = seq as u64;
+    }
+    assert_unknown(&up.judge("evidence"), "two was not seen to be cut off");
+}
+
+#[test]
+fn a_promotion_after_a_fault_of_the_server_has_a_name() {
+    let mut namer = Namer::new();
+    let line = |event| Line {
+        seq: 0,
+        at: 0,
+        by: By::Lab,
+        event,
+    };
+    let promoted = || line(role(TWO, true, 0, Some(5)));
+    assert!(namer.names_of(&promoted()).is_empty());
+    namer.names_of(&line(Event::FaultOnset {
+        fault: "crash".to_owned(),
+        kind: "lose-server".to_owned(),
+        worker: None,
+        server: Some(SERVER.to_owned()),
+        grant: None,
+        trigger: "t".to_owned(),
+        began: 1,
+        effective: 2,
+    }));
+    assert!(namer.names_of(&line(role(TWO, true, 0, None))).is_empty());
+    assert_eq!(namer.names_of(&promoted()), ["crash.promoted"]);
+}
