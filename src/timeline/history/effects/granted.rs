@@ -44,8 +44,7 @@ impl Book<'_> {
         let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
         let attempt = self.index.attempt(owner, fencing, granted);
         let operation = attempt.map(|i| &self.operations[i]);
-        let mut lease_ms = self.lease_ms;
-        let mut told = None;
+        let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {
             lease_ms: given,
             fencing,
