@@ -26,7 +26,15 @@ fn is_entitled(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> bool {
         own.fencing == mark.fencing
             && own.from.saturating_add(epsilon) < mark.at()
             && mark.at().saturating_add(epsilon) < own.entitled
+            && !is_overtaken(own, tenures, mark.at())
     })
+}
+
+/// A newer grant came with a higher token before: where two are entitled, the older one's write is
+/// what a fence is there to refuse.
+fn is_overtaken(own: &Tenure, tenures: &[Tenure], at: u64) -> bool {
+    let mut others = tenures.iter();
+    others.any(|next| own.from < next.from && next.from < at && own.fencing < next.fencing)
 }
 
 /// The store knew a higher token, or had taken this one of another grant.
