@@ -139,6 +139,9 @@ fn the_fence_keeps_the_work_from_the_holder_that_was_overtaken() {
     pair.h.write(&b, 450, true);
     pair.h.write(&a, 500, false);
     let found = [pair.h.judge("no_stale_write")];
+    let told = &found[0].why;
+    assert!(told.contains("1 stale or late and refused"), "{told}");
+    assert!(!told.contains("entitled"), "{told}");
     let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
     assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
 }

@@ -113,11 +113,7 @@ impl RightfulServed {
 /// Of these refused writes, by index into the store's log, how many came from entitled writers, and
 /// the words that say so: their fencing token was wrong, not they.
 pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
-    let is_rightful = |index: &&usize| {
-        let write = &history.store[**index];
-        let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
-        grant.is_some_and(|grant| entitled(history, grant, write))
-    };
+    let is_rightful = |index: &&usize| rightful(history, &history.store[**index]).is_some();
     match refused.iter().filter(is_rightful).count() {
         0 => (0, String::new()),
         n => (
@@ -125,6 +121,20 @@ pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
             format!(", {n} refused for its fencing token although its writer was entitled"),
         ),
     }
+}
+
+/// The grant of a writer that was certainly entitled and not overtaken: where two are entitled, the
+/// older one's write is what a fence is there to refuse.
+pub fn rightful<'h>(history: &'h History, write: &StoreAttempt) -> Option<&'h Grant> {
+    let grant = history.grant_of(write.grant.as_ref()?)?;
+    // Asked first: few refused writes come that far, and the grants are many.
+    if !entitled(history, grant, write) {
+        return None;
+    }
+    let overtaken = history.grants.iter().any(|next| {
+        grant.is_before(next) && next.fencing > grant.fencing && next.granted.latest < write.applied
+    });
+    (!overtaken).then_some(grant)
 }
 
 /// The writer was certainly entitled, under the token that it was issued.

@@ -8,9 +8,10 @@
 use super::Protection;
 use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::staleness;
+use crate::checks::rightful_served::rightful;
 use crate::checks::{EVIDENCE, Finding, Outcome};
 use crate::timeline::event::AttemptKind;
-use crate::timeline::history::{Grant, History, StoreAttempt};
+use crate::timeline::history::{Grant, History};
 
 /// Checks whose violation means that the work itself was damaged.
 const DAMAGE: [&str; 4] = [
@@ -56,23 +57,6 @@ pub fn protection(history: &History, findings: &[Finding]) -> Protection {
     } else {
         Protection::NotTested
     }
-}
-
-/// The grant of a refused writer that was certainly entitled when the store refused it, and not
-/// overtaken: where two are entitled, the older one's write is what a fence is there to refuse.
-fn rightful<'h>(history: &'h History, attempt: &StoreAttempt) -> Option<&'h Grant> {
-    let grant = history.grant_of(attempt.grant.as_ref()?)?;
-    let definite = grant.definite.filter(|_| grant.doubt.is_none())?;
-    let epsilon = history.epsilon_ns;
-    let inside = attempt.applied > definite.from.saturating_add(epsilon)
-        && attempt.applied.saturating_add(epsilon) < definite.to;
-    let mut grants = history.grants.iter();
-    let overtaken = grants.any(|next| {
-        grant.is_before(next)
-            && next.fencing > grant.fencing
-            && next.granted.latest < attempt.applied
-    });
-    (inside && !overtaken && grant.fencing == attempt.fencing).then_some(grant)
 }
 
 /// The store took a write of an older grant of the same key after this one was made.

@@ -4,37 +4,29 @@
 use super::Scene;
 use super::tenure::Tenure;
 use super::writes::{Fate, WriteMark};
+use crate::checks::rightful_served::rightful;
+use crate::timeline::event::AttemptKind;
+use crate::timeline::history::History;
+use std::collections::HashSet;
 
-/// Marks every refused write whose writer was entitled and whose token the store knew of another
+/// Marks every refused write whose writer was rightful and whose token the store knew of another
 /// grant, or knew a higher one.
-pub(super) fn find(marks: &mut [WriteMark], tenures: &[Tenure], epsilon: u64) {
+pub(super) fn find(marks: &mut [WriteMark], history: &History) {
+    let refused = history.store.iter().filter(|attempt| {
+        !attempt.accepted
+            && attempt.kind == AttemptKind::Write
+            && rightful(history, attempt).is_some()
+    });
+    let refused: HashSet<&str> = refused.map(|attempt| &*attempt.write).collect();
     let found: Vec<usize> = marks
         .iter()
         .enumerate()
-        .filter(|(_, mark)| !mark.seal && mark.fate == Fate::Rejected)
-        .filter(|(_, mark)| is_entitled(mark, tenures, epsilon) && is_outnumbered(mark, marks))
+        .filter(|(_, mark)| refused.contains(&*mark.write) && is_outnumbered(mark, marks))
         .map(|(index, _)| index)
         .collect();
     for index in found {
         marks[index].rightful = true;
     }
-}
-
-fn is_entitled(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> bool {
-    let own = mark.tenure.and_then(|tenure| tenures.get(tenure));
-    own.is_some_and(|own| {
-        own.fencing == mark.fencing
-            && own.from.saturating_add(epsilon) < mark.at()
-            && mark.at().saturating_add(epsilon) < own.entitled
-            && !is_overtaken(own, tenures, mark.at())
-    })
-}
-
-/// A newer grant came with a higher token before: where two are entitled, the older one's write is
-/// what a fence is there to refuse.
-fn is_overtaken(own: &Tenure, tenures: &[Tenure], at: u64) -> bool {
-    let mut others = tenures.iter();
-    others.any(|next| own.from < next.from && next.from < at && own.fencing < next.fencing)
 }
 
 /// The store knew a higher token, or had taken this one of another grant.

@@ -142,7 +142,7 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
         mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
-    rightful::find(&mut marks, tenures, history.epsilon_ns);
+    rightful::find(&mut marks, history);
     marks
 }
 
