@@ -4,11 +4,11 @@
 //! A queue that knows its messages by name takes each once: a later delivery is answered like the
 //! first and changes nothing.
 
+use super::sqlite::connection;
 use super::{Armed, StoreAnswer, StoreError};
 use crate::clock;
 use rusqlite::{Connection, OpenFlags, Result, TransactionBehavior};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// What a queue is opened with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,9 +36,6 @@ pub struct Published {
     /// Lab time at which it was taken, ns.
     pub applied_ns: u64,
 }
-
-/// How long one publication waits for another process's transaction.
-const BUSY: Duration = Duration::from_secs(5);
 
 const TABLE: &str = "
     CREATE TABLE message (
@@ -79,14 +76,8 @@ impl Queue {
     }
 
     fn connect(spec: &QueueSpec, access: OpenFlags) -> std::result::Result<Queue, StoreError> {
-        let flags = access | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&spec.location, flags)
-            .and_then(|connection| {
-                connection.busy_timeout(BUSY)?;
-                connection.pragma_update(None, "synchronous", "NORMAL")?;
-                Ok(connection)
-            })
-            .map_err(|error| failed(spec, &error))?;
+        let connection =
+            connection::connect(&spec.location, access).map_err(|error| failed(spec, &error))?;
         Ok(Queue {
             connection,
             spec: spec.clone(),

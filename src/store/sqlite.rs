@@ -15,8 +15,8 @@ use super::{
 };
 use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
-use std::time::Duration;
 
+pub(super) mod connection;
 mod kinds;
 mod outbox;
 mod tables;
@@ -29,9 +29,6 @@ pub const KIND: StoreKind = StoreKind {
     create: |spec| opened(Sqlite::create(spec)),
     open: |spec| opened(Sqlite::open(spec)),
 };
-
-/// How long one attempt waits for another process's transaction before it is told as failed.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// One process's connection to the store.
 struct Sqlite {
@@ -71,14 +68,13 @@ impl From<rusqlite::Error> for Trouble {
 
 impl Sqlite {
     fn create(spec: &StoreSpec) -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut store = Sqlite::connect(spec, flags)?;
+        let mut store = Sqlite::connect(spec, OpenFlags::SQLITE_OPEN_CREATE)?;
         tables::create(&mut store.connection).map_err(|error| failed(spec, &error))?;
         Ok(store)
     }
 
     fn open(spec: &StoreSpec) -> Result<Self, StoreError> {
-        let store = Sqlite::connect(spec, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let store = Sqlite::connect(spec, OpenFlags::empty())?;
         match tables::version(&store.connection) {
             Ok(tables::VERSION) => Ok(store),
             Ok(found) => Err(StoreError {
@@ -90,15 +86,8 @@ impl Sqlite {
     }
 
     fn connect(spec: &StoreSpec, access: OpenFlags) -> Result<Self, StoreError> {
-        // The location is a path as it stands: without SQLITE_OPEN_URI no part of it is an option.
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&spec.location, flags)
-            .and_then(|connection| {
-                connection.busy_timeout(BUSY)?;
-                connection.pragma_update(None, "synchronous", "NORMAL")?;
-                Ok(connection)
-            })
-            .map_err(|error| failed(spec, &error))?;
+        let connection =
+            connection::connect(&spec.location, access).map_err(|error| failed(spec, &error))?;
         Ok(Sqlite {
             connection,
             spec: spec.clone(),
