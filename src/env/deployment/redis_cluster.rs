@@ -6,13 +6,11 @@ use crate::env::error::EnvError;
 use crate::env::redis::cluster::{Deployment, NODES_FILE, Ports};
 use crate::env::redis::find::RedisBinary;
 use crate::env::redis::server;
+use crate::lock::backends::redis_slots::slot_of;
 use std::net::SocketAddr;
 
 /// The first so many members begin as primaries.
 const PRIMARIES: usize = 3;
-
-/// How many slots the keys are put into.
-const SLOTS: usize = 16_384;
 
 /// The list's entry.
 pub const KIND: Kind = Kind {
@@ -37,7 +35,7 @@ fn lay_out(site: &Site<'_>) -> Result<Layout, EnvError> {
         bus: *bus,
     });
     let all = Deployment::new(site.host, PRIMARIES, nodes.collect());
-    let slot = slot(site.key);
+    let slot = usize::from(slot_of(site.key));
     let mut members = Vec::new();
     for (index, (name, port)) in KIND.members.iter().zip(site.ports).enumerate() {
         let folder = site.folder_of(name);
@@ -69,36 +67,4 @@ fn lay_out(site: &Site<'_>) -> Result<Layout, EnvError> {
             Box::pin(async move { all.ready(limit).await })
         }),
     })
-}
-
-/// The slot of a key: of what stands between the first braces, if something does.
-fn slot(key: &str) -> usize {
-    let tagged = key.split_once('{').and_then(|(_, rest)| {
-        let (tag, _) = rest.split_once('}')?;
-        (!tag.is_empty()).then_some(tag)
-    });
-    let sum = tagged.unwrap_or(key).bytes().fold(0_u16, |sum, byte| {
-        (0..8).fold(sum ^ (u16::from(byte) << 8), |sum, _| {
-            if sum & 0x8000 == 0 {
-                sum << 1
-            } else {
-                (sum << 1) ^ 0x1021
-            }
-        })
-    });
-    usize::from(sum) % SLOTS
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_in_the_slot_that_the_servers_say() {
-        // As `CLUSTER KEYSLOT` answers.
-        assert_eq!(slot("123456789"), 12_739);
-        assert_eq!(slot("foo"), 12_182);
-        assert_eq!(slot("lab:{foo}:fence"), 12_182);
-        assert_ne!(slot("{}foo"), 12_182);
-    }
 }

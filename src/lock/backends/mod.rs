@@ -23,7 +23,7 @@ mod redis_route;
 mod redis_scripts;
 mod redis_second;
 pub mod redis_sentinel;
-mod redis_slots;
+pub mod redis_slots;
 
 pub use redis_found::Via;
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 const SLOTS: u16 = 16_384;
 
 /// The slot of a key: of what stands in its first braces, if anything does.
-pub(super) fn slot_of(key: &str) -> u16 {
+pub fn slot_of(key: &str) -> u16 {
     let tag = key.split_once('{').and_then(|(_, rest)| {
         let (tag, _) = rest.split_once('}')?;
         (!tag.is_empty()).then_some(tag)
