@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// One thing that reached the director.
 #[derive(Debug)]
@@ -30,6 +30,22 @@ pub enum Incoming {
     Edge(EdgeEvent),
     /// The user asked to stop.
     Interrupt,
+}
+
+/// What is told there reaches the director as this server's observer's.
+pub fn observed(server: &'static str, out: UnboundedSender<Incoming>) -> UnboundedSender<Observed> {
+    let (sender, mut receiver) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(told) = receiver.recv().await {
+            if out
+                .send(Incoming::Observed(server.to_owned(), told))
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+    sender
 }
 
 /// Reads a worker's event pipe to its end.

@@ -1,25 +1,23 @@
 //! A lock service of several servers: each is started, then all of it must be ready, then those
 //! that can hold the lock's key are followed. Only then does anybody else come.
 
-use super::incoming::Incoming;
+use super::incoming;
 use super::players::{Followed, Server, Standing};
 use super::ports;
 use super::scene::{PREFIX, Scene};
-use super::servers::log_of;
+use super::servers::{self, Program};
 use super::{DirectorError, arrivals, until};
 use crate::env::deployment::{Kind, Layout, Member, Site, Watched};
 use crate::env::error::EnvError;
-use crate::env::guard::{ChildRole, Spawn, Spawned};
+use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
 use crate::env::redis::appended;
-use crate::env::redis::observe::{Control, Observed};
+use crate::env::redis::observe::Control;
 use crate::env::redis::role;
 use crate::plan::Service;
-use crate::run::run_dir;
 use crate::timeline::event::Event;
 use std::path::Path;
 use std::time::Duration;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// A whole deployment is ready within three seconds on an idle machine.
 const READY_MAX: Duration = Duration::from_secs(60);
@@ -78,7 +76,14 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
             DirectorError::Env(EnvError::new(what, "free space in the state folder"))
         })?;
     }
-    let Spawned { pid, start_ticks } = spawn(scene, member, &folder).await?;
+    let program = Program {
+        path: member.program.clone(),
+        arg0: member.arg0,
+        args: member.args.clone(),
+        env: Vec::new(),
+    };
+    let spawned = servers::spawn(scene, member.name, program, folder).await?;
+    let Spawned { pid, start_ticks } = spawned;
     let server = Server {
         pid,
         service: Service::Lock,
@@ -92,28 +97,6 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
         server: member.name.to_owned(),
         pid,
         start_ticks,
-    })
-}
-
-async fn spawn(
-    scene: &mut Scene,
-    member: &Member,
-    folder: &Path,
-) -> Result<Spawned, DirectorError> {
-    let logs = scene.folder(scene.spec.arm_dir.join(run_dir::LOGS))?;
-    let spawn = Spawn {
-        name: member.name.to_owned(),
-        role: ChildRole::Server,
-        program: member.program.clone(),
-        arg0: member.arg0.map(str::to_owned),
-        args: member.args.clone(),
-        env: Vec::new(),
-        cwd: folder.to_owned(),
-        log: log_of(&logs, member.name),
-    };
-    scene.guard.spawn(spawn, None).await.map_err(|error| {
-        let what = format!("cannot start {}: {error}", member.name);
-        DirectorError::Env(EnvError::new(what, "run `lockdrill doctor`"))
     })
 }
 
@@ -134,7 +117,7 @@ async fn ready(scene: &mut Scene, layout: &Layout) -> Result<(), DirectorError> 
 /// Follows what a member does and what it says of itself.
 async fn follow(scene: &mut Scene, name: &'static str, socket: &Path) -> Result<(), DirectorError> {
     let control = Control::connect(socket, PREFIX, READY_MAX).await?;
-    let out = told_by(scene, name);
+    let out = incoming::observed(name, scene.outbox.clone());
     tokio::spawn(role::watch(socket.to_owned(), out.clone()));
     let folder = scene.spec.work_dir.join(name);
     let marks = appended::follow(&folder, (name, PREFIX), out)
@@ -144,21 +127,4 @@ async fn follow(scene: &mut Scene, name: &'static str, socket: &Path) -> Result<
         server.followed = Followed::Appended(marks);
     }
     until::synced(scene, name, READY_MAX).await
-}
-
-/// What is told there reaches the director as this server's.
-fn told_by(scene: &Scene, name: &'static str) -> UnboundedSender<Observed> {
-    let (sender, mut receiver) = unbounded_channel();
-    let out = scene.outbox.clone();
-    tokio::spawn(async move {
-        while let Some(observed) = receiver.recv().await {
-            if out
-                .send(Incoming::Observed(name.to_owned(), observed))
-                .is_err()
-            {
-                return;
-            }
-        }
-    });
-    sender
 }

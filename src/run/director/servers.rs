@@ -1,7 +1,7 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::Incoming;
+use super::incoming::{self, Incoming};
 use super::players::{Followed, Server, Standing};
 use super::scene::{PREFIX, SERVER, STORE, Scene};
 use super::{DirectorError, arrivals, clocks, members, ports, until};
@@ -79,7 +79,13 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Mode::Guard => ports::HOST,
     };
     let args = server::args(bind, &socket, &folder, persist);
-    let spawned = start_redis(scene, role, (args, folder)).await?;
+    let program = Program {
+        path: scene.spec.redis.clone(),
+        arg0: Some(RedisBinary::ARG0),
+        args,
+        env: clocks::variables(scene, role)?,
+    };
+    let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
     let control = ready(scene, role, (&socket, spawned.pid)).await?;
     if service == Service::Lock {
@@ -113,19 +119,8 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
 /// Follows the server's stream from here on.
 async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError> {
     scene.synced.remove(SERVER);
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), sender));
-    let out = scene.outbox.clone();
-    tokio::spawn(async move {
-        while let Some(observed) = receiver.recv().await {
-            if out
-                .send(Incoming::Observed(SERVER.to_owned(), observed))
-                .is_err()
-            {
-                return;
-            }
-        }
-    });
+    let out = incoming::observed(SERVER, scene.outbox.clone());
+    tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), out));
     until::synced(scene, SERVER, READY_MAX).await
 }
 
@@ -173,27 +168,40 @@ async fn open(
     }
 }
 
-async fn start_redis(
+/// What a server is started with.
+pub struct Program {
+    /// The program.
+    pub path: PathBuf,
+    /// Name to run it under, if not its own.
+    pub arg0: Option<&'static str>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Further variables.
+    pub env: Vec<(String, String)>,
+}
+
+/// Starts a server of this name in its folder.
+pub async fn spawn(
     scene: &mut Scene,
-    role: &str,
-    (args, folder): (Vec<String>, PathBuf),
+    name: &str,
+    program: Program,
+    folder: PathBuf,
 ) -> Result<Spawned, DirectorError> {
     let logs = scene.folder(scene.spec.arm_dir.join(run_dir::LOGS))?;
+    let what = format!("cannot start {}", program.path.display());
     let spawn = Spawn {
-        name: role.to_owned(),
+        name: name.to_owned(),
         role: ChildRole::Server,
-        program: scene.spec.redis.clone(),
-        arg0: Some(RedisBinary::ARG0.to_owned()),
-        args,
-        env: clocks::variables(scene, role)?,
+        program: program.path,
+        arg0: program.arg0.map(str::to_owned),
+        args: program.args,
+        env: program.env,
         cwd: folder,
-        log: log_of(&logs, role),
+        log: log_of(&logs, name),
     };
     scene.guard.spawn(spawn, None).await.map_err(|error| {
-        DirectorError::Env(EnvError::new(
-            format!("cannot start {}: {error}", scene.spec.redis.display()),
-            "run `lockdrill doctor`",
-        ))
+        let why = format!("{what}: {error}");
+        DirectorError::Env(EnvError::new(why, "run `lockdrill doctor`"))
     })
 }
 
