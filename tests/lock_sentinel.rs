@@ -222,13 +222,7 @@ async fn granted_key(locks: &LockManager, key: &str) -> LockHandle {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_epoch_that_has_been_passed_gives_no_token() {
     let server = RedisServer::start();
-    let port = server
-        .address()
-        .rsplit_once(':')
-        .unwrap()
-        .1
-        .parse()
-        .unwrap();
+    let port = server.port();
     let (late, early) = (
         ToldSentinel::saying(port, 8).await,
         ToldSentinel::saying(port, 7).await,
@@ -257,13 +251,7 @@ async fn an_epoch_that_has_been_passed_gives_no_token() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failover_under_way_is_waited_out() {
     let server = RedisServer::start();
-    let port = server
-        .address()
-        .rsplit_once(':')
-        .unwrap()
-        .1
-        .parse()
-        .unwrap();
+    let port = server.port();
     let sentinel = ToldSentinel::saying(port, 1).await;
     sentinel.say(|saying| saying.flags = "master,failover_in_progress");
     let refused = connect(ConnectSpec::new(&sentinel.address))
@@ -277,13 +265,7 @@ async fn a_failover_under_way_is_waited_out() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn used_up_tokens_of_an_epoch_are_an_error_and_no_lock() {
     let server = RedisServer::start();
-    let port = server
-        .address()
-        .rsplit_once(':')
-        .unwrap()
-        .1
-        .parse()
-        .unwrap();
+    let port = server.port();
     let highest = (1_u64 << 53) / EPOCH - 1;
     let sentinel = ToldSentinel::saying(port, highest).await;
     let locks = connect(ConnectSpec::new(&sentinel.address)).await.unwrap();

@@ -377,11 +377,26 @@ impl Record {
         (id, based_on): (&str, Option<String>),
         accepted: bool,
     ) {
+        self.logged(AttemptKind::Write, held, at, (id, based_on), accepted);
+        if accepted {
+            self.last_write = Some(id.to_owned());
+            self.highest = self.highest.max(held.fencing);
+        }
+    }
+
+    fn logged(
+        &mut self,
+        kind: AttemptKind,
+        held: &Held,
+        at: u64,
+        (id, based_on): (&str, Option<String>),
+        accepted: bool,
+    ) {
         self.store_n += 1;
         let event = Event::StoreAttempt {
             n: self.store_n,
             resource: "r".to_owned(),
-            kind: AttemptKind::Write,
+            kind,
             write: id.to_owned(),
             based_on,
             grant: Some(held.grant.clone()),
@@ -393,16 +408,11 @@ impl Record {
             applied: ns(at),
         };
         self.push(ns(at), By::Store, event);
-        if accepted {
-            self.last_write = Some(id.to_owned());
-            self.highest = self.highest.max(held.fencing);
-        }
     }
 
     /// A `read` step that reaches the store at `at`; it is shown the last accepted write.
     pub fn read(&mut self, held: &Held, at: u64, accepted: bool) -> String {
         self.names += 1;
-        self.store_n += 1;
         let id = format!("{}.read.{}", held.worker, self.names);
         let call = Call::ReadUnder {
             read: id.clone(),
@@ -411,21 +421,7 @@ impl Record {
         };
         let op = self.invoke(&held.worker, at - 1, Some("read.1"), call);
         let shown = self.last_write.clone().filter(|_| accepted);
-        let event = Event::StoreAttempt {
-            n: self.store_n,
-            resource: "r".to_owned(),
-            kind: AttemptKind::Read,
-            write: id.clone(),
-            based_on: shown.clone(),
-            grant: Some(held.grant.clone()),
-            fencing: held.fencing,
-            job: None,
-            accepted,
-            done_before: false,
-            highest: self.highest,
-            applied: ns(at),
-        };
-        self.push(ns(at), By::Store, event);
+        self.logged(AttemptKind::Read, held, at, (&id, shown.clone()), accepted);
         let (outcome, answer) = match accepted {
             true => (Outcome::Ok, Answer::Value { write: shown }),
             false => (Outcome::Fail, Answer::Rejected { highest: None }),
