@@ -6,6 +6,7 @@ use crate::support::history::*;
 
 use lockdrill::ids::FencingToken;
 use lockdrill::plan::{FaultPlan, Service, Target};
+use lockdrill::report::scene::server::{ServerKind, ServerMark};
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
 use lockdrill::timeline::history::{Cause, KeyEnd};
 use lockdrill::timeline::names::Namer;
@@ -128,6 +129,10 @@ fn a_server_that_takes_over_without_a_grant_makes_a_second_holder() {
     );
     assert!(lost, "{end:?}");
     assert_holds(&pair.h.judge("fencing_rises"));
+    // The lost server did nothing more.
+    let drawn = lockdrill::report::scene::Scene::of(&pair.h.history()).server;
+    let deleted = |mark: &&ServerMark| mark.kind == ServerKind::Deleted;
+    assert_eq!(drawn.iter().filter(deleted).count(), 0, "{drawn:?}");
 }
 
 #[test]

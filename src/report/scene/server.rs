@@ -61,8 +61,9 @@ pub fn server(history: &History) -> Vec<ServerMark> {
             KeyEnd::Expired { seq, seen, .. } => mark(*seen, ServerKind::Deleted, None, *seq),
             KeyEnd::Taken { seq, at, cause, .. } => match cause {
                 Cause::Flush => mark(at.latest, ServerKind::Flushed, None, *seq),
-                // The new grant on the same line shows it.
-                Cause::Overwrite(_) => {}
+                // The new grant on the same line shows it; after a failover another server made it,
+                // and this one may be dead.
+                Cause::Overwrite(_) | Cause::Failover => {}
                 _gone => mark(at.latest, ServerKind::Deleted, None, *seq),
             },
         }
