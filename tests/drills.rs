@@ -6,6 +6,8 @@ mod lab;
 #[path = "support/meddling.rs"]
 mod meddling;
 
+mod cli_server;
+mod cli_suite;
 mod faked_clocks;
 mod faked_edges;
 mod faked_faults;

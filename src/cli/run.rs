@@ -4,7 +4,8 @@ use super::validate::colour_on_stderr;
 use crate::env::isolation::{Choice, Mode};
 use crate::env::sweep;
 use crate::exit::Exit;
-use crate::experiment::{self, Experiment, LoadRequest, Overrides};
+use crate::experiment::{self, Experiment, LoadRequest, Loaded, Overrides};
+use crate::plan::Plan;
 use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
@@ -70,13 +71,15 @@ pub(super) struct Args {
 
 /// Runs the subcommand.
 pub(super) fn exec(args: Args) -> Exit {
-    let experiments = match experiment::load(&load_request(&args)) {
-        Ok(experiments) => experiments,
-        Err(refused) => {
-            say::err(refused.render(colour_on_stderr()).trim_end());
-            return Exit::Usage;
-        }
-    };
+    let Loaded {
+        experiments,
+        left_out,
+        refused,
+    } = experiment::load_each(&load_request(&args));
+    if !refused.is_empty() {
+        say::err(refused.render(colour_on_stderr()).trim_end());
+        return Exit::Usage;
+    }
     let executions = experiments.len() * args.repeat as usize;
     if let Some(shard) = args.shard
         && shard.share(executions) == 0
@@ -86,7 +89,12 @@ pub(super) fn exec(args: Args) -> Exit {
         ));
         return Exit::Usage;
     }
-    let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
+    let plans: Vec<&Plan> = experiments
+        .iter()
+        .flat_map(|experiment| std::iter::once(&experiment.main).chain(&experiment.controls))
+        .collect();
+    let written = (args.out.as_path(), args.junit.as_deref());
+    let ready = match preflight::check(written, args.isolation, &plans) {
         Ok(ready) => ready,
         Err(error) => return not_ready(&error.to_string()),
     };
@@ -112,7 +120,7 @@ pub(super) fn exec(args: Args) -> Exit {
     };
     match conductor::run(&request, &ready, &console) {
         Ok(executed) => {
-            let exit = conclude::conclude(&args, &ready.out, &executed);
+            let exit = conclude::conclude(&args, &ready.out, (&executed, left_out));
             drop(in_use);
             exit.worst(conclude::retain(&args, &ready.out))
         }

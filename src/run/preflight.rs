@@ -4,14 +4,18 @@ use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
 use crate::env::redis::find::{self, RedisBinary};
+use crate::plan::Plan;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The server program.
+    /// The server program of the lab.
     pub redis: RedisBinary,
+    /// The server programs that drills name for their locks.
+    pub named: BTreeMap<String, RedisBinary>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -24,6 +28,16 @@ pub struct Ready {
     pub late_ns: u64,
 }
 
+impl Ready {
+    /// The server program of a plan's lock.
+    pub fn redis_of(&self, plan: &Plan) -> &RedisBinary {
+        let named = plan.server.binary.as_ref();
+        named
+            .and_then(|named| self.named.get(named))
+            .unwrap_or(&self.redis)
+    }
+}
+
 /// How long the host is listened to before a run, ns.
 const LISTEN_NS: u64 = 200_000_000;
 
@@ -31,12 +45,26 @@ const LISTEN_NS: u64 = 200_000_000;
 ///
 /// # Errors
 /// The first thing that is missing, with what to do about it.
-pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, EnvError> {
+pub fn check(
+    (out, junit): (&Path, Option<&Path>),
+    choice: Choice,
+    plans: &[&Plan],
+) -> Result<Ready, EnvError> {
     let out = writable(out)?;
     if let Some(file) = junit {
         replaceable(file)?;
     }
-    let redis = find::find()?;
+    let mut named = BTreeMap::new();
+    for binary in plans.iter().filter_map(|plan| plan.server.binary.as_ref()) {
+        if !named.contains_key(binary) {
+            named.insert(binary.clone(), find::named(binary)?);
+        }
+    }
+    let redis = find::find().or_else(|error| {
+        // Where every drill brings its own there need be no other.
+        let all = plans.iter().all(|plan| plan.server.binary.is_some());
+        named.values().next().filter(|_| all).cloned().ok_or(error)
+    })?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -50,6 +78,7 @@ pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, 
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
     Ok(Ready {
         redis,
+        named,
         isolation,
         fallback,
         program,

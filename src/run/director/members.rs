@@ -62,7 +62,7 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
         ports: &ports,
         inner_ports: &inner,
         folder: &scene.spec.work_dir,
-        redis: &scene.spec.redis,
+        redis: &scene.spec.lock_redis,
         key: &format!("{PREFIX}{{{}}}", scene.plan.lock.key),
     };
     Ok((kind.lay_out)(&site)?)
