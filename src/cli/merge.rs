@@ -115,6 +115,7 @@ fn conclude(args: &Args, all: Vec<DrillResult>) -> Exit {
         Ok(index) => say::out(format_args!("{}", index.display())),
         Err(error) => failed(&args.out, &error),
     }
+    lost_lines(&args.out);
     let summary = Summary::of(all);
     if let Some(file) = &args.junit
         && let Err(error) = report::junit::write(file, &summary.drills)

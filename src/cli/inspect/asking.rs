@@ -69,6 +69,11 @@ pub(super) fn reason(error: &RedisError) -> String {
             "it wants other credentials".to_owned()
         }
         _ if error.is_timeout() => format!("no answer within {} s", LIMIT.as_secs()),
-        _ => error.to_string(),
+        // Some errors fill several lines.
+        _ => error
+            .to_string()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" "),
     }
 }
