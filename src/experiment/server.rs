@@ -8,7 +8,7 @@ use super::registry;
 use super::section::Section;
 use crate::env::action::Action;
 use crate::env::redis::find;
-use crate::env::redis::given::{self, Instead, Rule};
+use crate::env::redis::replaced::{self, Instead, Rule};
 use crate::faults;
 use crate::plan::{FaultPlan, LockPlan, Overridden, Persist, ServerPlan};
 
@@ -34,7 +34,10 @@ pub(super) fn read(
     for (key, typed) in [("binary", &binary), ("config", &config)] {
         let Some(typed) = typed else { continue };
         let (message, hint) = match (servers, key) {
-            (0, _) => ("has no server", "leave `[server]` out"),
+            (0, _) => (
+                "lives on no Redis server of the lab",
+                "leave `[server]` out",
+            ),
             (2.., "config") => (
                 "lives on several servers, which the lab sets up itself",
                 "`binary` alone may be said",
@@ -87,7 +90,7 @@ fn persist(settings: &[Setting]) -> Option<Persist> {
         let found = settings.iter().rfind(|setting| setting.name == name);
         found.map(Setting::value)
     };
-    given::persist(
+    replaced::persist(
         last("appendonly").as_deref(),
         last("appendfsync").as_deref(),
     )
@@ -95,7 +98,7 @@ fn persist(settings: &[Setting]) -> Option<Persist> {
 
 /// Keeps a setting, or says what holds instead; both, if it holds until a fault.
 fn sort(plan: &mut ServerPlan, setting: Setting, (persist, faults): (Persist, &[FaultPlan])) {
-    match given::rule_for(&setting.name) {
+    match replaced::rule_for(&setting.name) {
         Some(rule) if !holds_anyway(rule, &setting, persist) => {
             plan.overridden.push(Overridden {
                 place: setting.place,

@@ -4,10 +4,12 @@
 pub mod appended;
 pub mod cluster;
 pub mod directives;
+pub mod door;
 pub mod find;
 pub mod given;
 pub mod observe;
 mod probe;
+pub mod replaced;
 pub mod replicated;
 pub mod role;
 pub mod sentinel;
