@@ -16,6 +16,7 @@ pub mod memory;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;
+mod redis_copies;
 mod redis_ear;
 mod redis_found;
 mod redis_lock;
