@@ -187,6 +187,7 @@ impl Namer {
             Event::Start { .. }
             | Event::Phase { .. }
             | Event::ServerStarted { .. }
+            | Event::ServerGiven { .. }
             | Event::ServerExited { .. }
             | Event::ServerAsked { .. }
             | Event::EdgeOpened { .. }

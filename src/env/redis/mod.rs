@@ -3,7 +3,9 @@
 
 pub mod appended;
 pub mod cluster;
+pub mod door;
 pub mod find;
+pub mod given;
 pub mod observe;
 mod probe;
 pub mod replicated;
