@@ -28,6 +28,7 @@ mod experiment_plans;
 mod experiment_property;
 mod experiment_refusals;
 mod faked_looks;
+mod given_server;
 mod lock_cluster;
 mod lock_conformance;
 mod lock_deployments;
