@@ -19,6 +19,7 @@ mod checks_unseen;
 mod checks_verdict;
 mod checks_work;
 mod cli_validate;
+mod compose_file;
 mod edge_chosen;
 mod edge_conformance;
 mod edge_toxiproxy;
