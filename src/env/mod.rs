@@ -10,6 +10,7 @@ pub mod isolation;
 pub mod ledger;
 pub mod look;
 pub mod machine;
+pub mod postgres;
 pub mod process;
 pub mod procfs;
 pub mod redis;

@@ -149,9 +149,10 @@ impl Scene {
             .recorder
             .append(at, by, event)
             .map_err(DirectorError::Record)?;
+        let said = progress::sentence(&line, &self.truth);
         self.truth.note(&line);
         self.seen.extend(self.namer.names_of(&line));
-        if let Some(text) = progress::sentence(&line) {
+        if let Some(text) = said {
             progress::tell(&Progress::Said { at: line.at, text });
         }
         Ok(())
