@@ -138,6 +138,14 @@ pub enum Evidence {
         /// The fault, or the step `worker.verb.n`.
         fault: String,
     },
+    /// `W copied while F`: by the servers' truth, another server had a grant that W was made inside
+    /// F's window.
+    Copied {
+        /// Who was granted.
+        worker: String,
+        /// The fault, or the step `worker.verb.n`.
+        fault: String,
+    },
     /// `W granted N times`: by the server's truth, W (or all of a group together) was granted at
     /// least so often.
     GrantedTimes {

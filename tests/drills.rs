@@ -5,6 +5,8 @@
 mod lab;
 #[path = "support/meddling.rs"]
 mod meddling;
+#[path = "support/redis_server.rs"]
+mod redis_server;
 
 mod cli_server;
 mod cli_suite;
@@ -15,5 +17,6 @@ mod faked_servers;
 mod lab_killed;
 mod run_drills;
 mod run_environment;
+mod run_given;
 mod run_pause;
 mod run_trouble;

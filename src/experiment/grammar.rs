@@ -23,6 +23,9 @@ const CHECKS: Names = Names {
     ],
 };
 
+/// More replicas than any deployment has.
+const REPLICAS_MAX: u64 = 16;
+
 const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
     Shape::OneOf(Names {
         noun,
@@ -116,6 +119,16 @@ const LOCK: &[Key] = &[
         "persist",
         names("kind of persistence", registry::persist_names),
         "what the server keeps over a restart: none (the default), everysec or always",
+    ),
+    may(
+        "copies",
+        Shape::Count(REPLICAS_MAX),
+        "a grant counts only when so many replicas have it (WAIT); absent = nobody asks them",
+    ),
+    may(
+        "backups",
+        Shape::Count(REPLICAS_MAX),
+        "so many of the replicas never take over; absent = each of them can",
     ),
 ];
 

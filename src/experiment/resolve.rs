@@ -118,6 +118,9 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let key = key_text(reading, &section, "key");
     let renewal = section.one_of(reading, "renewal");
     let persist = section.one_of(reading, "persist");
+    let copies = section.count(reading, "copies");
+    let backups = section.count(reading, "backups");
+    several::replicas(reading, backend.as_ref(), [&copies, &backups]);
     if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
         flaw_fits(reading, backend, flaw);
     }
@@ -147,6 +150,8 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
             "everysec" => Persist::Everysec,
             _ => Persist::None,
         }),
+        copies: copies.map_or(0, |copies| copies.value),
+        backups: backups.map_or(0, |backups| backups.value),
     })
 }
 

@@ -62,7 +62,8 @@ impl<'a> Lock<'a> {
         };
         let renew = plan.renew_ms.map(Duration::from_millis);
         let options = LockOptions::new(Duration::from_millis(plan.lease_ms), renew)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.to_string())?
+            .with_copies(plan.copies);
         let stage = Arc::clone(stage);
         let mut connect = ConnectSpec::new(&spec.lock.address);
         connect.flaw = flaw;

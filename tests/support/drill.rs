@@ -137,6 +137,8 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             flaw: None,
             key: "account".to_owned(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {

@@ -68,6 +68,8 @@ pub fn plan(workers: &[&str]) -> Plan {
             flaw: None,
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {

@@ -22,6 +22,8 @@ pub fn pause() -> Plan {
             flaw: None,
             key: "orders".into(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
