@@ -129,7 +129,8 @@ fn look(target: &Target) -> Result<Given, EnvError> {
         .block_on(given::look(target.address))
         .map_err(|error| {
             if target.name == target::COMPOSE {
-                return EnvError::new(error.what, "start it with `docker compose up -d --wait`");
+                let todo = "`docker compose up -d --wait` starts it, `docker compose restart redis` empties it";
+            return EnvError::new(error.what, todo);
             }
             error
         })
