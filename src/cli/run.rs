@@ -86,7 +86,12 @@ pub(super) fn exec(args: Args) -> Exit {
         ));
         return Exit::Usage;
     }
-    let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
+    let plans = experiments.iter().flat_map(|one| {
+        let controls = one.controls.iter();
+        std::iter::once(&one.main).chain(controls)
+    });
+    let outputs = (args.out.as_path(), args.junit.as_deref());
+    let ready = match preflight::check(outputs, args.isolation, plans) {
         Ok(ready) => ready,
         Err(error) => return not_ready(&error.to_string()),
     };

@@ -25,6 +25,7 @@ mod files;
 mod grammar;
 mod judged;
 mod jump;
+mod on_postgres;
 mod place;
 mod problems;
 mod reading;

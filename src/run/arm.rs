@@ -116,6 +116,7 @@ fn attempt(
         run: job.run.clone(),
         isolation: ready.isolation,
         redis: ready.redis.path.clone(),
+        postgres: ready.postgres.as_ref().map(|found| found.folder.clone()),
         program: ready.program.clone(),
     };
     let spec_path = ledger.work().join("arm.json");

@@ -3,7 +3,10 @@
 use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
+use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
+use crate::lock::backends::{self, Servers};
+use crate::plan::Plan;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Ready {
     /// The server program.
     pub redis: RedisBinary,
+    /// The Postgres programs, if some lock lives on one.
+    pub postgres: Option<Programs>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -31,12 +36,20 @@ const LISTEN_NS: u64 = 200_000_000;
 ///
 /// # Errors
 /// The first thing that is missing, with what to do about it.
-pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, EnvError> {
+pub fn check<'p>(
+    (out, junit): (&Path, Option<&Path>),
+    choice: Choice,
+    plans: impl IntoIterator<Item = &'p Plan>,
+) -> Result<Ready, EnvError> {
     let out = writable(out)?;
     if let Some(file) = junit {
         replaceable(file)?;
     }
     let redis = find::find()?;
+    let postgres = match plans.into_iter().any(on_postgres) {
+        true => Some(find_postgres::find()?),
+        false => None,
+    };
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -50,12 +63,19 @@ pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, 
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
     Ok(Ready {
         redis,
+        postgres,
         isolation,
         fallback,
         program,
         out,
         late_ns: machine::lateness_ns(LISTEN_NS),
     })
+}
+
+/// The lock lives on a Postgres server.
+fn on_postgres(plan: &Plan) -> bool {
+    let kind = backends::named(&plan.lock.backend);
+    kind.is_some_and(|kind| kind.servers == Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

@@ -18,6 +18,9 @@ pub struct ArmSpec {
     pub isolation: Mode,
     /// The redis-server program.
     pub redis: PathBuf,
+    /// The folder with the programs of Postgres, if the lock lives on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postgres: Option<PathBuf>,
     /// The program that is started as a worker: lockdrill itself.
     pub program: PathBuf,
 }

@@ -1,16 +1,19 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::{self, Incoming};
+use super::incoming;
 use super::players::{Followed, Server, Standing};
-use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, members, ports, until};
+use super::ready::{log_of, ready};
+use super::scene::{PREFIX, SERVER, Scene};
+use super::{DirectorError, clocks, members, ports, postgres, until};
+use crate::env::control::Control;
 use crate::env::deployment;
+use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
 use crate::env::redis::find::RedisBinary;
-use crate::env::redis::observe::{self, Control};
+use crate::env::redis::observe;
 use crate::env::redis::server;
 use crate::env::redis::tap::Tap;
 use crate::plan::{Persist, Service};
@@ -18,7 +21,7 @@ use crate::run::run_dir;
 use crate::store::StoreServer;
 use crate::timeline::event::{By, Change, Event};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A fresh server answers in 12 ms on an idle machine.
@@ -29,7 +32,7 @@ const READY_MAX: Duration = Duration::from_secs(20);
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     match deployment::of(&scene.plan.lock.backend) {
         Some(kind) => members::start(scene, kind).await?,
-        None => up(scene, Service::Lock).await?,
+        None => lock_up(scene).await?,
     }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
@@ -53,19 +56,23 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
             )));
         }
     };
-    up(scene, service).await
+    match service {
+        Service::Lock => lock_up(scene).await,
+        Service::Store => up(scene, service).await,
+    }
 }
 
-const fn name(service: Service) -> &'static str {
-    match service {
-        Service::Lock => SERVER,
-        Service::Store => STORE,
+async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    if scene.locks_on_postgres() {
+        postgres::up(scene).await
+    } else {
+        up(scene, Service::Lock).await
     }
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
 async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
-    let role = name(service);
+    let role = scene.service_name(service);
     let folder = scene.folder(scene.spec.work_dir.join(role))?;
     let socket = server::socket(&folder)
         .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
@@ -87,11 +94,12 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     };
     let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
-    let control = ready(scene, role, (&socket, spawned.pid)).await?;
+    let connect = observe::Control::connect(&socket, PREFIX, READY_MAX);
+    let control = ready(scene, (role, spawned.pid), connect).await?;
     if service == Service::Lock {
         follow(scene, socket).await?;
         if had.is_some() {
-            still_held(scene, role, &control).await?;
+            still_held(scene, role, &control.clone().into()).await?;
         }
     }
     let address = open(scene, service, (&control, had)).await?;
@@ -101,7 +109,8 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
             pid: spawned.pid,
             service,
             address,
-            control: Some(control),
+            protocol: ServerProtocol::Redis,
+            control: Some(control.into()),
             followed: match service {
                 Service::Lock => Followed::Stream,
                 Service::Store => Followed::No,
@@ -125,7 +134,11 @@ async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError>
 }
 
 /// What a server that was started again holds of the locks.
-async fn still_held(scene: &mut Scene, role: &str, control: &Control) -> Result<(), DirectorError> {
+pub async fn still_held(
+    scene: &mut Scene,
+    role: &str,
+    control: &Control,
+) -> Result<(), DirectorError> {
     let key = scene.plan.lock.key.clone();
     let (held, value) = control.held(&key).await?;
     for change in [
@@ -150,7 +163,7 @@ async fn still_held(scene: &mut Scene, role: &str, control: &Control) -> Result<
 async fn open(
     scene: &Scene,
     service: Service,
-    (control, had): (&Control, Option<SocketAddr>),
+    (control, had): (&observe::Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
         Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
@@ -203,45 +216,4 @@ pub async fn spawn(
         let why = format!("{what}: {error}");
         DirectorError::Env(EnvError::new(why, "run `lockdrill doctor`"))
     })
-}
-
-/// Waits until the server that we started answers; a server that died is told with the reason
-/// from its own log.
-async fn ready(
-    scene: &mut Scene,
-    role: &str,
-    (socket, pid): (&Path, i32),
-) -> Result<Control, DirectorError> {
-    let connect = Control::connect(socket, PREFIX, READY_MAX);
-    tokio::pin!(connect);
-    loop {
-        tokio::select! {
-            connected = &mut connect => return Ok(connected?),
-            incoming = scene.inbox.recv() => match incoming {
-                Some(Incoming::Child(event)) if event.pid == pid && arrivals::is_end(event.what) => {
-                    return Err(died(scene, role));
-                }
-                Some(other) => arrivals::take(scene, other)?,
-                None => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
-            }
-        }
-    }
-}
-
-/// Where the server of this name logs.
-pub fn log_of(logs: &Path, name: &str) -> PathBuf {
-    logs.join(format!("{name}.log"))
-}
-
-fn died(scene: &Scene, role: &str) -> DirectorError {
-    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let reason = text.lines().rev().find(|line| !line.trim().is_empty());
-    DirectorError::Env(EnvError::new(
-        format!(
-            "redis-server ({role}) ended at once: {}",
-            reason.unwrap_or("it wrote no log").trim()
-        ),
-        format!("see {}", log.display()),
-    ))
 }
