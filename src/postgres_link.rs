@@ -154,9 +154,12 @@ where
 impl Live {
     /// Worth a statement: neither broken nor suspect.
     pub(crate) fn is_good(&self) -> bool {
-        !self.client.is_closed()
-            && !self.driver.is_finished()
-            && !self.given_up.load(Ordering::Relaxed)
+        self.is_open() && !self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Not closed, as far as we know: for a session that is more than its next answer.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.client.is_closed() && !self.driver.is_finished()
     }
 
     /// Sends one statement.

@@ -37,6 +37,7 @@ mod lock_deployments;
 mod lock_flaws;
 mod lock_handle;
 mod lock_misuse;
+mod lock_postgres;
 mod lock_redis;
 mod lock_redis_trouble;
 mod lock_renewal;

@@ -1,4 +1,9 @@
-//! Postgres as a server under test: finding its programs, starting it.
+//! Postgres as a server under test: finding its programs, starting it, observing it.
 
+pub mod effects;
 pub mod find;
+pub mod observe;
 pub mod server;
+pub mod stranger;
+pub mod stream;
+pub mod wire;
