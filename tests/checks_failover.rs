@@ -212,7 +212,10 @@ fn an_old_primary_that_still_grants_makes_a_second_holder() {
     let found = [pair.h.judge("no_stale_write")];
     let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
     assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
-    assert!(found[0].why.contains("1 stale or late and refused"), "{found:#?}");
+    assert!(
+        found[0].why.contains("1 stale or late and refused"),
+        "{found:#?}"
+    );
 }
 
 // ---- cut-replication ----
@@ -321,8 +324,16 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
         began: 1,
         effective: 2,
     }));
-    assert!(namer.names_of(&line(role(SERVER, true, 0, None))).is_empty());
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 0, None)))
+            .is_empty()
+    );
     // Whoever ruled all the time and has lost a link was not promoted.
-    assert!(namer.names_of(&line(role(SERVER, true, 1, Some(5)))).is_empty());
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 1, Some(5))))
+            .is_empty()
+    );
     assert_eq!(namer.names_of(&promoted()), ["crash.promoted"]);
 }

@@ -8,6 +8,8 @@ mod meddling;
 #[path = "support/redis_server.rs"]
 mod redis_server;
 
+mod cli_server;
+mod cli_suite;
 mod faked_clocks;
 mod faked_edges;
 mod faked_faults;

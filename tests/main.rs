@@ -18,6 +18,7 @@ mod checks_record;
 mod checks_unseen;
 mod checks_verdict;
 mod checks_work;
+mod cli_inspect;
 mod cli_validate;
 mod compose_file;
 mod edge_chosen;

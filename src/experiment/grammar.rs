@@ -23,6 +23,9 @@ const CHECKS: Names = Names {
     ],
 };
 
+/// More replicas than any deployment has.
+const REPLICAS_MAX: u64 = 16;
+
 const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
     Shape::OneOf(Names {
         noun,
@@ -67,6 +70,11 @@ pub(super) const ROOT: &[Key] = &[
         "what stands between workers and servers",
     ),
     may(
+        "server",
+        Shape::Table(SERVER),
+        "the lock's server, where it is to be your own",
+    ),
+    may(
         "limit",
         Shape::Table(LIMIT),
         "what this design cannot hold, said beforehand",
@@ -77,7 +85,7 @@ pub(super) const ROOT: &[Key] = &[
 
 /// The sections that a control or `--set` may change: what the drill does, not what it claims.
 pub(super) const SETTABLE: &[&str] = &[
-    "class", "lock", "store", "network", "worker", "fault", "bounds",
+    "class", "lock", "store", "network", "server", "worker", "fault", "bounds",
 ];
 
 const LOCK: &[Key] = &[
@@ -111,6 +119,16 @@ const LOCK: &[Key] = &[
         "persist",
         names("kind of persistence", registry::persist_names),
         "what the server keeps over a restart: none (the default), everysec or always",
+    ),
+    may(
+        "copies",
+        Shape::Count(REPLICAS_MAX),
+        "a grant counts only when so many replicas have it (WAIT); absent = nobody asks them",
+    ),
+    may(
+        "backups",
+        Shape::Count(REPLICAS_MAX),
+        "so many of the replicas never take over; absent = each of them can",
     ),
 ];
 
@@ -158,6 +176,19 @@ const NETWORK: &[Key] = &[need(
     names("proxy", registry::proxy_names),
     "who makes the edges; auto (the default) takes what can do the faults of the drill",
 )];
+
+const SERVER: &[Key] = &[
+    may(
+        "binary",
+        Shape::Text,
+        "a redis-server: its path, or its name on PATH",
+    ),
+    may(
+        "config",
+        Shape::Text,
+        "a redis.conf; the report says which of its settings the lab replaces",
+    ),
+];
 
 const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
 

@@ -6,9 +6,9 @@ use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::holding::{Holding, Phase};
 use crate::lock::lost::LostReason;
-use crate::lock::probe::{Command, Reply};
+use crate::lock::probe::{Command, Reply, Signal};
 use crate::lock::service::{AcquireAnswer, ReleaseAnswer, RenewAnswer};
-use crate::lock::{lease, metrics};
+use crate::lock::{lease, log, metrics};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -62,7 +62,14 @@ impl Holding {
             (first_sent_ns, resend)
         };
         let answer = self.context.service.acquire(&self.ask(until)).await;
-        metrics::acquired(&self.context.name, &answer);
+        let answer = match answer {
+            Ok(granted @ AcquireAnswer::Granted { .. }) if self.options.copies() > 0 => {
+                // On the heap: few ask for it, and its future is larger than all the rest.
+                Box::pin(self.copied(until)).await.map(|()| granted)
+            }
+            other => other,
+        };
+        log::attempted(self, &answer);
         match answer {
             Ok(AcquireAnswer::Granted { fencing, lease }) => {
                 self.granted(first_sent_ns, fencing, lease)
@@ -90,6 +97,27 @@ impl Holding {
                 Attempted::NoAnswer(error)
             }
         }
+    }
+
+    /// The grant is on as many replicas as it has to be; else it is given back.
+    async fn copied(&self, until: Instant) -> Result<(), CommandError> {
+        let wanted = self.options.copies();
+        let have = self.context.service.copies(&self.ask(until), wanted).await;
+        self.context.probe.on(Signal::Copies {
+            grant: self.grant(),
+            wanted,
+            have: have.as_ref().ok().copied(),
+        });
+        let why = match have {
+            Ok(have) if have >= wanted => return Ok(()),
+            Ok(have) => format!("granted, but {have} of {wanted} replicas had it in time"),
+            Err(error) => format!("granted, but who has it is not known: {error}"),
+        };
+        Err(match self.release().await {
+            Release::Released => CommandError::Failed(format!("{why}; it was given back")),
+            // Elsewhere it may still be.
+            Release::AlreadyLost | Release::Unknown(_) => CommandError::Unknown(why),
+        })
     }
 
     fn granted(
@@ -140,11 +168,8 @@ impl Holding {
             (now_ns, Instant::now() + budget)
         };
         let answer = self.context.service.renew(&self.ask(until)).await;
-        metrics::renewed(
-            &self.context.name,
-            &answer,
-            self.now_ns().saturating_sub(sent_ns),
-        );
+        let took_ns = self.now_ns().saturating_sub(sent_ns);
+        log::renewed(self, &answer, Duration::from_nanos(took_ns));
         let answer = match answer {
             Ok(RenewAnswer::Absent | RenewAnswer::Foreign) | Err(_)
                 if self.has(Flaw::IgnoresRenewalFailure) =>
@@ -223,7 +248,7 @@ impl Holding {
             Ok(ReleaseAnswer::NotOurs) => (Reply::AlreadyLost, Release::AlreadyLost),
             Err(error) => (no_answer(&error), Release::Unknown(error.to_string())),
         };
-        metrics::released(&self.context.name, &release);
+        log::released(self, &state, &release);
         self.tell_answer(Command::Release, reply);
         release
     }

@@ -123,7 +123,8 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         proof.lacks(format!("{name}: what shows a {} is not known", plan.kind));
         return;
     };
-    let (onset, heal) = match (&*window.onsets, &*window.heals, kind.lasts()) {
+    let heals = plan.heal.is_some();
+    let (onset, heal) = match (&*window.onsets, &*window.heals, heals) {
         ([onset], [heal], true) => (onset, Some(heal)),
         ([onset], [], false) => (onset, None),
         ([], ..) => return proof.lacks(format!("{name} never began")),
@@ -138,7 +139,12 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
     aimed(history, plan, window, proof);
     let edges = edges::Case::new(history, plan, window);
     let onset_actions = kind.onset.iter().map(|action| (action, false));
-    for (action, heals) in onset_actions.chain(kind.heal.iter().map(|action| (action, true))) {
+    let heal_actions = kind
+        .heal
+        .iter()
+        .filter(|_| heals)
+        .map(|action| (action, true));
+    for (action, heals) in onset_actions.chain(heal_actions) {
         match action {
             Action::StopGroup => stop::prove(history, plan, window, proof),
             Action::KillGroup => killed::prove(history, plan, window, proof),
@@ -147,6 +153,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
             Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
+            Action::AwaitCopied => cut_off::healed(history, plan, window, proof),
             Action::Terminate => asked_to_end::prove(history, plan, window, proof),
             Action::JumpClock => clock::jumped(history, plan, window, proof),
             // Shown by the heal's own looks and readings.
@@ -216,9 +223,16 @@ fn aimed(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut 
             format!("{name} did not hit {worker}")
         }),
         Target::Everyone => {}
-        Target::Server(_) => proof.require(window.server.is_some(), || {
-            format!("{name} did not hit a server")
-        }),
+        Target::Server(_) => {
+            let began = window.onsets.first().map_or(0, |onset| onset.began);
+            let aimed = window.server.as_ref().is_some_and(|server| {
+                !history.is_one_of_several(server) || history.took_writes(server, began)
+            });
+            proof.require(aimed, || match &window.server {
+                None => format!("{name} did not hit a server"),
+                Some(server) => format!("{name} hit {server}, which did not take writes then"),
+            });
+        }
         Target::Holder => {
             let grant = window.grant.as_ref().and_then(|id| history.grant_of(id));
             let began = window.onsets.first().map_or(0, |onset| onset.began);

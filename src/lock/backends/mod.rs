@@ -19,6 +19,7 @@ mod postgres_words;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;
+mod redis_copies;
 mod redis_ear;
 mod redis_found;
 mod redis_lock;

@@ -139,7 +139,10 @@ impl Find for Cluster {
         };
         let has = primaries.iter().find(|node| node.has(slot));
         let Some(named) = has else { return true };
-        let address = named.address.as_deref().map(|address| self.link_to(address));
+        let address = named
+            .address
+            .as_deref()
+            .map(|address| self.link_to(address));
         let Some(Ok(link)) = address else { return true };
         node.is_named(link.address(), named.epoch)
     }

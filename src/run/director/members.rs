@@ -7,7 +7,7 @@ use super::ports;
 use super::scene::Scene;
 use super::servers::{self, Program};
 use super::{DirectorError, arrivals, until};
-use crate::env::deployment::{Kind, Layout, Member, Site, Watched};
+use crate::env::deployment::{self, Kind, Layout, Member, Site, Watched};
 use crate::env::error::EnvError;
 use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
@@ -63,8 +63,9 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
         ports: &ports,
         inner_ports: &inner,
         folder: &scene.spec.work_dir,
-        redis: &scene.spec.redis,
+        redis: &scene.spec.lock_redis,
         key: &format!("{}{{{}}}", scene.prefix(), scene.plan.lock.key),
+        backups: deployment::backups(&scene.plan.lock),
     };
     Ok((kind.lay_out)(&site)?)
 }

@@ -6,6 +6,7 @@ mod arrivals;
 mod asking;
 mod clocks;
 mod collect;
+mod copying;
 mod dispatch;
 mod edges;
 mod following;
