@@ -27,6 +27,7 @@ mod edge_toxiproxy;
 mod experiment_cast;
 mod experiment_files;
 mod experiment_plans;
+mod experiment_postgres;
 mod experiment_property;
 mod experiment_refusals;
 mod faked_looks;

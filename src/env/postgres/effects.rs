@@ -1,6 +1,7 @@
 //! Turns the text in which the server tells its changes (`test_decoding`) into effects on locks.
 //! Pure.
 
+use super::columns::columns_of;
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Change, Event};
 use std::collections::HashMap;
@@ -124,47 +125,6 @@ fn changes(before: &Row, now: &Row, is_gone: bool) -> Vec<Change> {
         (None, None) | (_, Some(_)) => {}
     }
     changes
-}
-
-/// `name[type]:value name[type]:'value' …`; none = null.
-fn columns_of(text: &str) -> HashMap<&str, Option<String>> {
-    let mut columns = HashMap::new();
-    let mut rest = text;
-    while let Some((name, value)) = rest
-        .split_once('[')
-        .and_then(|(name, typed)| Some((name, typed.split_once("]:")?.1)))
-    {
-        let value_and_rest = match value.strip_prefix('\'') {
-            Some(quoted) => unquote(quoted),
-            None => value
-                .split_once(' ')
-                .map_or((value.to_owned(), ""), |(value, rest)| {
-                    (value.to_owned(), rest)
-                }),
-        };
-        let is_null = !value.starts_with('\'') && value_and_rest.0 == "null";
-        columns.insert(name.trim_start(), (!is_null).then_some(value_and_rest.0));
-        rest = value_and_rest.1;
-    }
-    columns
-}
-
-/// Up to the closing quote, which is doubled where it stands for itself; and what follows.
-fn unquote(text: &str) -> (String, &str) {
-    let mut value = String::new();
-    let mut rest = text;
-    while let Some((part, behind)) = rest.split_once('\'') {
-        value.push_str(part);
-        match behind.strip_prefix('\'') {
-            Some(behind) => {
-                value.push('\'');
-                rest = behind;
-            }
-            None => return (value, behind),
-        }
-    }
-    value.push_str(rest);
-    (value, "")
 }
 
 /// `2026-11-30 09:57:00.123456+00`, in ms; the rest of a millisecond is dropped.

@@ -1,5 +1,6 @@
 //! Postgres as a server under test: finding its programs, starting it, observing it.
 
+mod columns;
 pub mod effects;
 pub mod find;
 pub mod observe;

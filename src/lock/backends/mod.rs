@@ -16,6 +16,7 @@ pub mod memory;
 pub mod postgres;
 pub mod postgres_advisory;
 mod postgres_ear;
+mod postgres_sessions;
 mod postgres_words;
 pub mod redis;
 mod redis_asked;
