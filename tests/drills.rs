@@ -15,3 +15,4 @@ mod run_drills;
 mod run_environment;
 mod run_pause;
 mod run_trouble;
+mod several_servers;
