@@ -78,6 +78,7 @@ fn plan() -> Plan {
         control: None,
         controls: Vec::new(),
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 2000,
     }
 }

@@ -70,6 +70,11 @@ pub(super) const ROOT: &[Key] = &[
         "what stands between workers and servers",
     ),
     may(
+        "server",
+        Shape::Table(SERVER),
+        "the lock's server, where it is to be your own",
+    ),
+    may(
         "limit",
         Shape::Table(LIMIT),
         "what this design cannot hold, said beforehand",
@@ -80,7 +85,7 @@ pub(super) const ROOT: &[Key] = &[
 
 /// The sections that a control or `--set` may change: what the drill does, not what it claims.
 pub(super) const SETTABLE: &[&str] = &[
-    "class", "lock", "store", "network", "worker", "fault", "bounds",
+    "class", "lock", "store", "network", "server", "worker", "fault", "bounds",
 ];
 
 const LOCK: &[Key] = &[
@@ -171,6 +176,19 @@ const NETWORK: &[Key] = &[need(
     names("proxy", registry::proxy_names),
     "who makes the edges; auto (the default) takes what can do the faults of the drill",
 )];
+
+const SERVER: &[Key] = &[
+    may(
+        "binary",
+        Shape::Text,
+        "a redis-server: its path, or its name on PATH",
+    ),
+    may(
+        "config",
+        Shape::Text,
+        "a redis.conf; the report says which of its settings the lab replaces",
+    ),
+];
 
 const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
 

@@ -120,6 +120,13 @@ pub(super) fn can_be_started(backend: &str) -> bool {
     })
 }
 
+/// How many servers a back end lives on, as far as the lab starts them.
+pub(super) fn servers_of(backend: &str) -> usize {
+    let one =
+        backends::named(backend).map_or(0, |kind| usize::from(kind.servers == Servers::Redis));
+    deployment::of(backend).map_or(one, |kind| kind.members.len())
+}
+
 /// The servers of a back end that lives on several, if the lab starts them.
 pub(super) fn deployed(backend: &str) -> Option<&'static deployment::Kind> {
     deployment::of(backend)

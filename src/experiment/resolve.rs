@@ -11,6 +11,7 @@ use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
+use super::server;
 use super::several;
 use super::tree::{Node, Table};
 use super::waits;
@@ -35,7 +36,7 @@ pub(super) fn main_arm(
     let root = root(reading, tree);
     let summary = root.text(reading, "summary");
     let class = root.one_of(reading, "class");
-    let lock = lock(reading, &root);
+    let mut lock = lock(reading, &root);
     let store = store(reading, &root);
     let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
     let mut cast = cast::read(reading, &root, lease_ms);
@@ -44,6 +45,7 @@ pub(super) fn main_arm(
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
+    let server = server::read(reading, &root, (lock.as_mut(), &cast.faults));
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
     if let Some(deployed) = deployed {
@@ -71,6 +73,7 @@ pub(super) fn main_arm(
         lock: lock?,
         store: store?,
         network,
+        server,
         workers: cast.workers,
         faults: cast.faults,
         evidence,

@@ -41,6 +41,7 @@ mod handle;
 mod holding;
 mod keeper;
 mod lease;
+mod log;
 mod lost;
 mod manager;
 mod metrics;

@@ -33,10 +33,13 @@ pub fn told(work: &[u64], plan: &Plan) -> String {
             millis(plan.lock.lease_ms)
         );
     };
-    let share = longest.saturating_mul(100) / lease.max(1);
+    let share = match longest.saturating_mul(100) / lease.max(1) {
+        0 => "less than 1 %".to_owned(),
+        share => format!("{share} %"),
+    };
     format!(
-        "{}: the longest took {share} % of the lease of {}",
-        spread(work, "finished work"),
+        "{}; the longest took {share} of the lease of {}",
+        spread(work, "finished section"),
         millis(plan.lock.lease_ms)
     )
 }
@@ -59,9 +62,13 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
     if let Some(every) = plan.lock.renew_ms {
         let slowest = renewals.iter().max().copied().unwrap_or(0);
         let wanted = ms(every).saturating_mul(3).saturating_add(slowest);
-        let is = if wanted > lease { "is not so long" } else { "is" };
+        let is = if wanted > lease {
+            "shorter than that"
+        } else {
+            "as long as that or longer"
+        };
         return format!(
-            "it is renewed every {}, so work of any length fits as long as renewals get through; three such intervals and the slowest renewal on top, {}, let two renewals in a row fail, and this lease of {told} {is}",
+            "it is renewed every {}, so work of any length fits as long as renewals get through. Three such intervals and the slowest renewal on top are {}: so long a lease outlives two renewals in a row that fail. This one of {told} is {is}",
             millis(every),
             span(wanted)
         );
@@ -91,7 +98,10 @@ pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
     let durations = [
         ("length_ns", Some(signed(history.last_at))),
         ("lease_min_ns", Some(signed(ms(history.plan.lock.lease_ms)))),
-        ("renew_max_ns", history.plan.lock.renew_ms.map(|every| signed(ms(every)))),
+        (
+            "renew_max_ns",
+            history.plan.lock.renew_ms.map(|every| signed(ms(every))),
+        ),
         ("wait_max_ns", most(waits(history))),
         ("hold_max_ns", most(holds(history))),
         ("work_max_ns", most(work_times(history))),

@@ -5,7 +5,9 @@ use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
 use crate::env::redis::find::{self, RedisBinary};
 use crate::env::redis::given::{self, Given};
+use crate::plan::Plan;
 use crate::run::target::{self, Target};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +22,17 @@ pub struct Wish<'a> {
     pub isolation: Choice,
     /// A lock server that is given.
     pub target: Option<Target>,
+    /// Every arm: some name the program of their lock server.
+    pub plans: Vec<&'a Plan>,
 }
 
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The server program.
+    /// The server program of the lab.
     pub redis: RedisBinary,
+    /// The server programs that drills name for their locks.
+    pub named: BTreeMap<String, RedisBinary>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -41,6 +47,16 @@ pub struct Ready {
     pub target: Option<(Target, Given)>,
 }
 
+impl Ready {
+    /// The server program of a plan's lock.
+    pub fn redis_of(&self, plan: &Plan) -> &RedisBinary {
+        let named = plan.server.binary.as_ref();
+        named
+            .and_then(|named| self.named.get(named))
+            .unwrap_or(&self.redis)
+    }
+}
+
 /// How long the host is listened to before a run, ns.
 const LISTEN_NS: u64 = 200_000_000;
 
@@ -53,7 +69,21 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     if let Some(file) = wish.junit {
         replaceable(file)?;
     }
-    let redis = find::find()?;
+    let mut named = BTreeMap::new();
+    for binary in wish
+        .plans
+        .iter()
+        .filter_map(|plan| plan.server.binary.as_ref())
+    {
+        if !named.contains_key(binary) {
+            named.insert(binary.clone(), find::named(binary)?);
+        }
+    }
+    let redis = find::find().or_else(|error| {
+        // Where every drill brings its own there need be no other.
+        let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
+        named.values().next().filter(|_| all).cloned().ok_or(error)
+    })?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -71,6 +101,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     };
     Ok(Ready {
         redis,
+        named,
         isolation,
         fallback,
         program,
@@ -98,7 +129,8 @@ fn look(target: &Target) -> Result<Given, EnvError> {
         .block_on(given::look(target.address))
         .map_err(|error| {
             if target.name == target::COMPOSE {
-                return EnvError::new(error.what, "start it with `docker compose up -d --wait`");
+                let todo = "`docker compose up -d --wait` starts it, `docker compose restart redis` empties it";
+            return EnvError::new(error.what, todo);
             }
             error
         })

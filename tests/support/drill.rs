@@ -161,6 +161,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
         limit: None,
         control: None,
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 1_000,
     }
 }

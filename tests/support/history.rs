@@ -95,6 +95,7 @@ pub fn plan(workers: &[&str]) -> Plan {
         limit: None,
         control: None,
         patience_ms: 10 * LEASE_MS,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 500,
     }
 }

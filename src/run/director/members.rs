@@ -63,7 +63,7 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
         ports: &ports,
         inner_ports: &inner,
         folder: &scene.spec.work_dir,
-        redis: &scene.spec.redis,
+        redis: &scene.spec.lock_redis,
         key: &format!("{}{{{}}}", scene.prefix(), scene.plan.lock.key),
         backups: deployment::backups(&scene.plan.lock),
     };

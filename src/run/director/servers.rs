@@ -21,6 +21,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod died;
+
+use died::died;
+
 /// A fresh server answers in 12 ms on an idle machine.
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -82,9 +86,15 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         Mode::Guard => ports::HOST,
     };
-    let args = server::args(bind, &socket, &folder, persist);
+    let mut args = server::args(bind, &socket, &folder, persist);
+    let (path, kept) = match service {
+        Service::Lock => (&scene.spec.lock_redis, &scene.plan.server.kept[..]),
+        Service::Store => (&scene.spec.redis, &[][..]),
+    };
+    let given = server::given(&folder, kept).map_err(DirectorError::Record)?;
+    args.splice(0..0, given);
     let program = Program {
-        path: scene.spec.redis.clone(),
+        path: path.clone(),
         arg0: Some(RedisBinary::ARG0),
         args,
         env: clocks::variables(scene, role)?,
@@ -208,17 +218,4 @@ async fn ready(
 /// Where the server of this name logs.
 pub fn log_of(logs: &Path, name: &str) -> PathBuf {
     logs.join(format!("{name}.log"))
-}
-
-fn died(scene: &Scene, role: &str) -> DirectorError {
-    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let reason = text.lines().rev().find(|line| !line.trim().is_empty());
-    DirectorError::Env(EnvError::new(
-        format!(
-            "redis-server ({role}) ended at once: {}",
-            reason.unwrap_or("it wrote no log").trim()
-        ),
-        format!("see {}", log.display()),
-    ))
 }

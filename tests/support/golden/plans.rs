@@ -68,6 +68,7 @@ pub fn pause() -> Plan {
         limit: None,
         control: None,
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 2_000,
     }
 }
