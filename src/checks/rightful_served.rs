@@ -10,6 +10,10 @@ use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{Grant, History, StoreAttempt};
 use foldhash::{HashMap, HashSet};
 
+mod overtaken;
+
+use overtaken::Overtakers;
+
 /// The check.
 #[derive(Debug, Clone, Copy)]
 pub struct RightfulServed;
@@ -113,8 +117,8 @@ impl RightfulServed {
 /// Of these refused writes, by index into the store's log, how many came from entitled writers, and
 /// the words that say so: their fencing token was wrong, not they.
 pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
-    let is_rightful = |index: &&usize| rightful(history, &history.store[**index]).is_some();
-    match refused.iter().filter(is_rightful).count() {
+    let refused = refused.iter().map(|index| &history.store[*index]);
+    match rightful(history, refused).count() {
         0 => (0, String::new()),
         n => (
             n,
@@ -123,18 +127,22 @@ pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
     }
 }
 
-/// The grant of a writer that was certainly entitled and not overtaken: where two are entitled, the
-/// older one's write is what a fence is there to refuse.
-pub fn rightful<'h>(history: &'h History, write: &StoreAttempt) -> Option<&'h Grant> {
-    let grant = history.grant_of(write.grant.as_ref()?)?;
-    // Asked first: few refused writes come that far, and the grants are many.
-    if !entitled(history, grant, write) {
-        return None;
-    }
-    let overtaken = history.grants.iter().any(|next| {
-        grant.is_before(next) && next.fencing > grant.fencing && next.granted.latest < write.applied
-    });
-    (!overtaken).then_some(grant)
+/// Of these attempts those whose writer was certainly entitled and not overtaken, each with its
+/// grant: where two are entitled, the older one's write is what a fence is there to refuse.
+pub fn rightful<'h>(
+    history: &'h History,
+    attempts: impl IntoIterator<Item = &'h StoreAttempt>,
+) -> impl Iterator<Item = (&'h StoreAttempt, &'h Grant)> {
+    // Made only if it is needed: few refused writes come that far.
+    let mut overtakers = None;
+    attempts.into_iter().filter_map(move |attempt| {
+        let grant = history.grant_of(attempt.grant.as_ref()?)?;
+        if !entitled(history, grant, attempt) {
+            return None;
+        }
+        let overtakers = overtakers.get_or_insert_with(|| Overtakers::new(&history.grants));
+        (!overtakers.overtook(grant, attempt.applied)).then_some((attempt, grant))
+    })
 }
 
 /// The writer was certainly entitled, under the token that it was issued.

@@ -154,10 +154,12 @@ impl Book<'_> {
             }
             Change::Extended { until_ms } => self.extended(effect, *until_ms),
             Change::Deleted => {
-                if let Some((holder, until)) = self.held.remove(&effect.key)
-                    && !self.ended_elsewhere(holder)
-                {
-                    self.grants[holder].end = self.deleted(effect, holder, until);
+                if let Some((holder, until)) = self.held.remove(&effect.key) {
+                    if self.ended_elsewhere(holder) {
+                        self.deleted_again(effect, holder);
+                    } else {
+                        self.grants[holder].end = self.deleted(effect, holder, until);
+                    }
                 }
             }
             Change::Flushed => {
