@@ -84,18 +84,22 @@ pub(super) fn derive_grants(
             grant.definite = None;
         }
     }
-    let mut by_id: HashMap<GrantId, usize> = HashMap::default();
+    Granted {
+        by_id: first_by_id(&grants),
+        grants,
+        defects,
+    }
+}
+
+fn first_by_id(grants: &[Grant]) -> HashMap<GrantId, usize> {
+    let mut by_id = HashMap::default();
     by_id.reserve(grants.len());
     for (i, grant) in grants.iter().enumerate() {
         if let Some(id) = &grant.id {
             by_id.entry(id.clone()).or_insert(i);
         }
     }
-    Granted {
-        grants,
-        by_id,
-        defects,
-    }
+    by_id
 }
 
 type Held = HashMap<String, (usize, Option<Bounds>)>;
