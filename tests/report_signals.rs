@@ -40,7 +40,11 @@ fn the_line_in_numbers_agrees_with_the_signals() {
     let line = tally(history);
     assert_eq!((line.asked, line.entered), (2, 2), "{line:?}");
     assert_eq!((line.overlapping, line.failed), (1, 0), "{line:?}");
-    assert_eq!((line.stale_accepted, line.stale_refused), (0, 1), "{line:?}");
+    assert_eq!(
+        (line.stale_accepted, line.stale_refused),
+        (0, 1),
+        "{line:?}"
+    );
     let signals = signals::of(history);
     assert_eq!(signals.len(), 8);
     let stale = signals.iter().find(|one| one.name == "stale writes");
@@ -49,7 +53,11 @@ fn the_line_in_numbers_agrees_with_the_signals() {
         let picture = signal::draw(signal).unwrap();
         assert!(picture.shapes.len() > 1, "{}", signal.name);
     }
-    assert!(html::page(&model).unwrap().contains("overlapping entries 1;"));
+    assert!(
+        html::page(&model)
+            .unwrap()
+            .contains("overlapping entries 1;")
+    );
 }
 
 /// The store sees a number: one that two grants share tells neither from the other.
@@ -58,7 +66,13 @@ fn an_equal_token_of_another_grant_is_stale_when_it_is_accepted() {
     let mut run = named("fail");
     for (_, lines) in &mut run.arms {
         for line in lines {
-            if let Event::StoreAttempt { fencing, highest, kind: AttemptKind::Write, .. } = &mut line.event {
+            if let Event::StoreAttempt {
+                fencing,
+                highest,
+                kind: AttemptKind::Write,
+                ..
+            } = &mut line.event
+            {
                 *fencing = fencing.map(|_| lockdrill::ids::FencingToken(7));
                 *highest = highest.map(|_| lockdrill::ids::FencingToken(7));
             }
@@ -70,7 +84,11 @@ fn an_equal_token_of_another_grant_is_stale_when_it_is_accepted() {
     assert_eq!(twin.fate, Fate::Accepted);
     assert_eq!(twin.harm(), Some(Harm::Stale));
     let page = html::page(&model).unwrap();
-    assert!(page.contains("of another grant with the same"), "{}", twin.write);
+    assert!(
+        page.contains("of another grant with the same"),
+        "{}",
+        twin.write
+    );
 }
 
 #[test]
@@ -87,7 +105,10 @@ fn a_lease_is_suggested_from_the_longest_work() {
     assert!(told.starts_with("nothing longer"), "{told}");
     plan.lock.renew_ms = Some(300);
     let told = suggestion(&[2_440_000_000], &[200_000_000], &plan);
-    assert!(told.ends_with("This one of 1 s is shorter than that"), "{told}");
+    assert!(
+        told.ends_with("This one of 1 s is shorter than that"),
+        "{told}"
+    );
 }
 
 /// Each limit that a built-in drill names has more to say than that one must decide.
@@ -114,7 +135,8 @@ fn put(root: &Path, run: &Golden) -> Entry {
     fs::create_dir_all(&dir).unwrap();
     run.write(&dir);
     remember(root, [(dir.as_path(), &run.result)]).unwrap();
-    file::read(root).unwrap().entries.pop().unwrap()
+    let mut entries = file::read(root).unwrap().entries.into_iter();
+    entries.find(|entry| entry.run == run.name).unwrap()
 }
 
 fn index(entries: Vec<Entry>) -> String {
@@ -136,10 +158,16 @@ fn night(entry: &Entry, day: u32, verdict: Verdict) -> Entry {
 #[test]
 fn the_index_compares_only_what_there_is_and_keeps_limits_apart() {
     let root = tempfile::tempdir().unwrap();
-    let (pass, limit) = (put(root.path(), &named("pass")), put(root.path(), &named("limit")));
+    let (pass, limit) = (
+        put(root.path(), &named("pass")),
+        put(root.path(), &named("limit")),
+    );
     let one = index(vec![night(&limit, 1, Verdict::Limit)]);
     assert!(one.contains("No drill has run in more than one night yet"));
-    assert!(!one.contains("outcome violated\">✕</span></td>"), "a limit is no fail");
+    assert!(
+        !one.contains("outcome violated\">✕</span></td>"),
+        "a limit is no fail"
+    );
     assert!(one.contains("a limit, as foretold"));
     let two = index(vec![
         night(&pass, 1, Verdict::Pass),
@@ -152,5 +180,7 @@ fn the_index_compares_only_what_there_is_and_keeps_limits_apart() {
         night(&pass, 2, Verdict::Fail),
         night(&pass, 3, Verdict::Fail),
     ]);
-    assert!(bad.contains("since 2026-01-02 (2 nights in a row); in the night before it was better"));
+    assert!(
+        bad.contains("since 2026-01-02 (2 nights in a row); in the night before it was better")
+    );
 }

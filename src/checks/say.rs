@@ -17,7 +17,8 @@ pub fn secs(ns: u64) -> String {
 
 /// What shows that a fault of a server is over: it runs again, or what was done to it is undone.
 pub fn seen_over(kind: &FaultKind) -> &'static str {
-    let runs_again = |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
+    let runs_again =
+        |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
     if kind.heal.iter().any(runs_again) {
         "when the server was seen to be back"
     } else {

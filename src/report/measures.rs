@@ -73,7 +73,11 @@ pub fn tries(history: &History) -> Vec<(String, usize, Tone)> {
     }
     let with = |fits: fn(usize) -> bool| each.values().filter(|n| fits(**n)).count();
     vec![
-        ("got by with 1 command".to_owned(), with(|n| n == 1), Tone::Good),
+        (
+            "got by with 1 command".to_owned(),
+            with(|n| n == 1),
+            Tone::Good,
+        ),
         ("took 2 commands".to_owned(), with(|n| n == 2), Tone::Plain),
         ("took 3 or more".to_owned(), with(|n| n > 2), Tone::Doubt),
     ]

@@ -98,7 +98,10 @@ pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
     let durations = [
         ("length_ns", Some(signed(history.last_at))),
         ("lease_min_ns", Some(signed(ms(history.plan.lock.lease_ms)))),
-        ("renew_max_ns", history.plan.lock.renew_ms.map(|every| signed(ms(every)))),
+        (
+            "renew_max_ns",
+            history.plan.lock.renew_ms.map(|every| signed(ms(every))),
+        ),
         ("wait_max_ns", most(waits(history))),
         ("hold_max_ns", most(holds(history))),
         ("work_max_ns", most(work_times(history))),

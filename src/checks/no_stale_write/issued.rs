@@ -52,7 +52,11 @@ impl<'a> Issued<'a> {
 /// there.
 pub(super) fn unissued(history: &History, write: &StoreAttempt) -> String {
     let known = write.grant.as_ref().and_then(|id| history.grant_of(id));
-    match (&write.grant, write.fencing, known.and_then(|own| own.fencing)) {
+    match (
+        &write.grant,
+        write.fencing,
+        known.and_then(|own| own.fencing),
+    ) {
         (None, None, _) => "and without any grant: a write without the lock".to_owned(),
         (None, Some(_), _) => {
             "and without any grant: a fencing token that it has from elsewhere".to_owned()

@@ -125,7 +125,13 @@ fn times(picture: &mut Picture, top: f64, (name, values): (&str, &[u64]), lease:
         picture.note(form, format!("{name}: {}", span(*value)));
     }
     let y = top + 36.0;
-    picture.add(Form::Text(words(LEFT, y, Anchor::Start, Ink::Muted, "0".to_owned())));
+    picture.add(Form::Text(words(
+        LEFT,
+        y,
+        Anchor::Start,
+        Ink::Muted,
+        "0".to_owned(),
+    )));
     let told = format!("{name}, longest {}", span(longest));
     let lease = lease.map(|lease| (x(lease), format!("lease {}", span(lease))));
     let half = text_width(&told, 11.0, false) / 2.0;

@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn the_list_holds_what_the_page_uses_and_what_explains_it() {
-        let names = |page: &str| -> Vec<&str> { used(&visible(page)).iter().map(|t| t.name).collect() };
+        let names =
+            |page: &str| -> Vec<&str> { used(&visible(page)).iter().map(|t| t.name).collect() };
         let told = names("<p title=\"epoch\">a <b>racy</b> fence</p>");
         assert!(told.contains(&"fence: atomic, racy, off"), "{told:?}");
         assert!(told.contains(&"fencing token"), "{told:?}");

@@ -13,7 +13,11 @@ pub struct Term {
     pub meaning: &'static str,
 }
 
-pub(super) const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'static str) -> Term {
+pub(super) const fn term(
+    name: &'static str,
+    forms: &'static [&'static str],
+    meaning: &'static str,
+) -> Term {
     Term {
         name,
         forms,
@@ -23,7 +27,11 @@ pub(super) const fn term(name: &'static str, forms: &'static [&'static str], mea
 }
 
 /// A word that is too common to be explained where it stands.
-pub(super) const fn common(name: &'static str, seen: &'static [&'static str], meaning: &'static str) -> Term {
+pub(super) const fn common(
+    name: &'static str,
+    seen: &'static [&'static str],
+    meaning: &'static str,
+) -> Term {
     Term {
         name,
         forms: &[],

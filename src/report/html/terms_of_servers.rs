@@ -21,7 +21,15 @@ pub(super) const TERMS: &[Term] = &[
     ),
     term(
         "Redis words: FLUSHALL, PEXPIRE, eviction, noeviction",
-        &["FLUSHALL", "FLUSHDB", "PEXPIRE", "pexpire", "evicts", "evicted", "noeviction"],
+        &[
+            "FLUSHALL",
+            "FLUSHDB",
+            "PEXPIRE",
+            "pexpire",
+            "evicts",
+            "evicted",
+            "noeviction",
+        ],
         "FLUSHALL deletes every key of a server, FLUSHDB those of one database. PEXPIRE gives a key a lease in milliseconds. Eviction is what a server does with keys that it may drop when its memory is full; with noeviction it refuses new ones instead.",
     ),
     term(

@@ -71,7 +71,10 @@ const SIGNALS: [Column; 7] = [
             let all = night.figure("renewals_n").filter(|all| *all > 0)?;
             let slowest = night.figure("renewal_max_ns").and_then(signed);
             let n = night.figure("renewed_n")?;
-            Some(format!("{n} of {all}; {}", slowest.unwrap_or("–".to_owned())))
+            Some(format!(
+                "{n} of {all}; {}",
+                slowest.unwrap_or("–".to_owned())
+            ))
         },
     },
     Column {
@@ -122,7 +125,8 @@ fn tenths(part: i64, whole: i64) -> Option<i64> {
 
 fn share(night: &Night) -> Option<i64> {
     let work = night.figure("work_max_ns")?;
-    work.checked_mul(100)?.checked_div(night.figure("lease_min_ns")?)
+    work.checked_mul(100)?
+        .checked_div(night.figure("lease_min_ns")?)
 }
 
 fn lease(night: &Night) -> Option<String> {
@@ -146,13 +150,25 @@ fn lease(night: &Night) -> Option<String> {
 /// How near each drill was.
 pub(super) fn nearness(series: &[Series], shown: &Shown) -> Markup {
     let lead = "The last night of each drill in figures, the nights that are drawn above as a line. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest.";
-    table("near", "How near each drill was", lead, &NEAR, (series, shown))
+    table(
+        "near",
+        "How near each drill was",
+        lead,
+        &NEAR,
+        (series, shown),
+    )
 }
 
 /// The seven signals of each drill.
 pub(super) fn signals(series: &[Series], shown: &Shown) -> Markup {
     let lead = "What to watch of a lock in service, as each drill shows it, all its executions of the last night together. Below each name stands where to look first if it is off.";
-    table("signals", "The seven signals", lead, &SIGNALS, (series, shown))
+    table(
+        "signals",
+        "The seven signals",
+        lead,
+        &SIGNALS,
+        (series, shown),
+    )
 }
 
 fn table(

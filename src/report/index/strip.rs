@@ -63,10 +63,7 @@ impl<'d> Shown<'d> {
             told.push_str(&format!(" {n} {word}"));
         }
         if night.unsettled > 0 {
-            told.push_str(&format!(
-                "; {} inconclusive or repeated",
-                night.unsettled
-            ));
+            told.push_str(&format!("; {} inconclusive or repeated", night.unsettled));
         }
         let unsettled = (night.unsettled as usize * (BELOW - 2)).div_ceil(all);
         let (x, w) = (place * self.step, self.step - 1);

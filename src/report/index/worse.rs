@@ -48,7 +48,9 @@ fn nothing(series: &[Series]) -> String {
     let compared = series.iter().filter(|one| one.nights.len() > 1).count();
     let fine = "In its last night no drill failed and none was inconclusive";
     if compared == 0 {
-        format!("{fine}. No drill has run in more than one night yet, so there is nothing to compare it with.")
+        format!(
+            "{fine}. No drill has run in more than one night yet, so there is nothing to compare it with."
+        )
     } else if compared < series.len() {
         format!(
             "{fine}, and none of the {} that ran in more than one night was worse than in the night before. The other {} cannot be compared yet.",
@@ -92,7 +94,11 @@ fn since(series: &Series, worse: &Worse) -> String {
         0 if series.nights.len() == 1 => {
             format!("in the night of {}, the only one on record", worse.since)
         }
-        0 => format!("since {}, in each of its {}", worse.since, count(worse.nights, "night")),
+        0 => format!(
+            "since {}, in each of its {}",
+            worse.since,
+            count(worse.nights, "night")
+        ),
         1 => format!("{for_long}; in the night before it was better"),
         n => format!("{for_long}; in the last of the {n} nights before it was better"),
     }

@@ -100,12 +100,14 @@ pub fn advice(model: &Model, main: &ArmModel) -> Vec<Sentence> {
         .collect();
     match inverted(&main.scene) {
         Some(found) => told.push(
-            Sentence::of("Do not count on the comparison of fencing tokens alone here: it is what ")
-                .event(
-                    format!("refused {}", found.refused.write),
-                    found.refused.event,
-                )
-                .text(", although its writer was entitled"),
+            Sentence::of(
+                "Do not count on the comparison of fencing tokens alone here: it is what ",
+            )
+            .event(
+                format!("refused {}", found.refused.write),
+                found.refused.event,
+            )
+            .text(", although its writer was entitled"),
         ),
         None => told.extend(shown_without(model)),
     }
@@ -155,8 +157,10 @@ fn shown_without(model: &Model) -> Option<Sentence> {
     });
     let shown = controls.next()?;
     Some(
-        Sentence::of("Keep the fence that the store has: without it the work was lost, as the control ")
-            .code(&shown.result.arm)
-            .text(" of this run shows"),
+        Sentence::of(
+            "Keep the fence that the store has: without it the work was lost, as the control ",
+        )
+        .code(&shown.result.arm)
+        .text(" of this run shows"),
     )
 }

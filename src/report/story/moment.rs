@@ -73,7 +73,10 @@ fn focus(arm: &ArmModel) -> Option<(u64, String)> {
 
 fn reaches(write: &WriteMark) -> (u64, String) {
     let did = did(write.fate);
-    (write.at(), format!("{} reaches the store, {did}", write.write))
+    (
+        write.at(),
+        format!("{} reaches the store, {did}", write.write),
+    )
 }
 
 fn did(fate: Fate) -> &'static str {
@@ -95,7 +98,10 @@ fn late_read(scene: &Scene) -> Option<(u64, String)> {
 /// after a death or a fault, else the fault's own begin.
 fn afterwards(scene: &Scene) -> Option<(u64, String)> {
     if let Some(loss) = scene.losses.first() {
-        return Some((loss.at, format!("{} is told that its lock is lost", loss.worker)));
+        return Some((
+            loss.at,
+            format!("{} is told that its lock is lost", loss.worker),
+        ));
     }
     let deaths = scene.deaths.iter().map(|death| death.at);
     let faults = scene.faults.iter().map(|fault| fault.effective);
@@ -104,7 +110,10 @@ fn afterwards(scene: &Scene) -> Option<(u64, String)> {
     Some(match next {
         Some(next) => {
             let who = next.worker.as_deref().unwrap_or("somebody");
-            (next.from, format!("{who} is granted the lock, the first after what was broken"))
+            (
+                next.from,
+                format!("{who} is granted the lock, the first after what was broken"),
+            )
         }
         None => (broken, "the fault begins to bite".to_owned()),
     })

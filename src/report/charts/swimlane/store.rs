@@ -166,7 +166,9 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
         .map_or_else(String::new, |token| format!(" with fencing token {token}"));
     let head = format!("{what} {}{token}", write.write);
     let knew = match (&write.twin, write.highest) {
-        (Some(twin), _) => format!("; the store had taken {twin} of another grant with the same token"),
+        (Some(twin), _) => {
+            format!("; the store had taken {twin} of another grant with the same token")
+        }
         (None, Some(highest)) => format!("; the store knew {highest}"),
         (None, None) => String::new(),
     };
