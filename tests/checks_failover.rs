@@ -5,7 +5,7 @@
 use crate::support::history::*;
 
 use lockdrill::ids::FencingToken;
-use lockdrill::plan::{FaultPlan, Service, Target};
+use lockdrill::plan::{FaultPlan, Heal, Service, Target};
 use lockdrill::report::scene::server::{ServerKind, ServerMark};
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
 use lockdrill::timeline::history::{Cause, KeyEnd};
@@ -198,12 +198,22 @@ fn a_token_that_the_new_server_had_copied_must_not_come_again() {
 fn an_old_primary_that_still_grants_makes_a_second_holder() {
     let mut pair = Pair::new();
     pair.promoted(300);
-    pair.granted_by_two("b", 400, 2);
-    pair.h.acquire("a", 600);
+    let b = pair.granted_by_two("b", 400, 2);
+    let a = pair.h.acquire("a", 600);
     let found = pair.h.judge("single_holder");
     assert_eq!(found.by[0], SERVER, "{found:#?}");
     assert!(
         found.why.contains("although two had taken over"),
+        "{found:#?}"
+    );
+    // It comes later and is older: whoever refuses its write keeps the work from it.
+    pair.h.write(&b, 650, true);
+    pair.h.write(&a, 700, false);
+    let found = [pair.h.judge("no_stale_write")];
+    let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
+    assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
+    assert!(
+        found[0].why.contains("1 stale or late and refused"),
         "{found:#?}"
     );
 }
@@ -292,6 +302,67 @@ fn replicas_that_are_cut_off_are_seen_to_be() {
     assert_unknown(&up.judge("evidence"), "two was not seen to be cut off");
 }
 
+/// The cut is undone at 700 ms; `linked` and `answer` are what shows it.
+fn healed(linked: bool, answer: &str) -> Record {
+    let asked = |at: u64, command: &str, answer: &str| {
+        let event = Event::ServerAsked {
+            fault: "alone".to_owned(),
+            server: SERVER.to_owned(),
+            command: command.to_owned(),
+            answer: answer.to_owned(),
+            ok: true,
+        };
+        (at, event)
+    };
+    cut(|pair| {
+        pair.h.plan.faults[0].heal = Some(Heal::For(200));
+        let a = pair.h.acquire("a", 600);
+        let mut seen = vec![asked(701, "ACL SETUSER repl on", "OK")];
+        if linked {
+            seen.push((710, role(SERVER, true, 1, Some(705))));
+            seen.push((711, role(TWO, false, 1, Some(705))));
+        }
+        seen.push(asked(720, "SET lab:{orders}:copied 1 PX 3000", "OK"));
+        seen.push(asked(730, "WAIT 1 3000", answer));
+        for (at, event) in seen {
+            pair.h.lab(at, event);
+        }
+        pair.copy(&a, 600, 715);
+        let heal = Event::FaultHeal {
+            fault: "alone".to_owned(),
+            cause: "200 ms".to_owned(),
+            began: ns(700),
+            removed: Some(ns(731)),
+        };
+        pair.h.lab(731, heal);
+    })
+}
+
+#[test]
+fn replicas_that_are_let_in_again_are_seen_to_have_everything() {
+    assert_holds(&healed(true, "int(1)").judge("evidence"));
+    let unlinked = healed(false, "int(1)").judge("evidence");
+    assert_unknown(&unlinked, "two was not seen to be linked again");
+    let behind = healed(true, "int(0)").judge("evidence");
+    assert_unknown(&behind, "have all that lock has");
+    // A heal that the plan names has to come.
+    let mut never = healed(true, "int(1)");
+    never.lines.pop();
+    assert_unknown(&never.judge("evidence"), "alone was never healed");
+}
+
+#[test]
+fn a_fault_of_a_server_that_takes_no_writes_shows_nothing() {
+    let alone = |pair: &mut Pair| drop(pair.h.acquire("a", 600));
+    let mut aside = cut(alone);
+    for line in &mut aside.lines {
+        if let Event::FaultOnset { server, .. } = &mut line.event {
+            *server = Some(TWO.to_owned());
+        }
+    }
+    assert_unknown(&aside.judge("evidence"), "did not take writes then");
+}
+
 #[test]
 fn a_promotion_after_a_fault_of_the_server_has_a_name() {
     let mut namer = Namer::new();
@@ -303,6 +374,7 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
     };
     let promoted = || line(role(TWO, true, 0, Some(5)));
     assert!(namer.names_of(&promoted()).is_empty());
+    namer.names_of(&line(role(TWO, false, 1, Some(5))));
     namer.names_of(&line(Event::FaultOnset {
         fault: "crash".to_owned(),
         kind: "lose-server".to_owned(),
@@ -313,6 +385,16 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
         began: 1,
         effective: 2,
     }));
-    assert!(namer.names_of(&line(role(TWO, true, 0, None))).is_empty());
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 0, None)))
+            .is_empty()
+    );
+    // Whoever ruled all the time and has lost a link was not promoted.
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 1, Some(5))))
+            .is_empty()
+    );
     assert_eq!(namer.names_of(&promoted()), ["crash.promoted"]);
 }

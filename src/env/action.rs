@@ -26,6 +26,8 @@ pub enum Action {
     Ask(&'static [&'static str]),
     /// Wait until the target is seen to have no replicas, and no other server a link to it.
     AwaitCutOff,
+    /// Wait until every other server is seen to copy the target again, and has all that it has.
+    AwaitCopied,
     /// An injury of the target's edges.
     Injure(Harm),
     /// Ends the injury of the target's edges, and waits until they answer again.

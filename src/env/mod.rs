@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod clock_shim;
+pub mod control;
 pub mod deployment;
 pub mod edge;
 pub mod error;
@@ -10,6 +11,7 @@ pub mod isolation;
 pub mod ledger;
 pub mod look;
 pub mod machine;
+pub mod postgres;
 pub mod process;
 pub mod procfs;
 pub mod redis;

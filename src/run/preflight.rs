@@ -3,15 +3,40 @@
 use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
+use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
+use crate::env::redis::given::{self, Given};
+use crate::lock::backends::{self, Servers};
+use crate::plan::Plan;
+use crate::run::target::{self, Target};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// How and where a run is to be played.
+#[derive(Debug, Clone)]
+pub struct Wish<'a> {
+    /// Folder of all run directories.
+    pub out: &'a Path,
+    /// One JUnit file over all executions.
+    pub junit: Option<&'a Path>,
+    /// How arms are to be kept apart.
+    pub isolation: Choice,
+    /// A lock server that is given.
+    pub target: Option<Target>,
+    /// Every arm: some name the program of their lock server.
+    pub plans: Vec<&'a Plan>,
+}
 
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The server program.
+    /// The server program of the lab.
     pub redis: RedisBinary,
+    /// The server programs that drills name for their locks.
+    pub named: BTreeMap<String, RedisBinary>,
+    /// The Postgres programs, if some lock lives on one.
+    pub postgres: Option<Programs>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -22,6 +47,18 @@ pub struct Ready {
     pub out: PathBuf,
     /// How late a short sleep was at most, ns: the noise of this host.
     pub late_ns: u64,
+    /// The lock server that is given, and what it said of itself.
+    pub target: Option<(Target, Given)>,
+}
+
+impl Ready {
+    /// The server program of a plan's lock.
+    pub fn redis_of(&self, plan: &Plan) -> &RedisBinary {
+        let named = plan.server.binary.as_ref();
+        named
+            .and_then(|named| self.named.get(named))
+            .unwrap_or(&self.redis)
+    }
 }
 
 /// How long the host is listened to before a run, ns.
@@ -31,12 +68,30 @@ const LISTEN_NS: u64 = 200_000_000;
 ///
 /// # Errors
 /// The first thing that is missing, with what to do about it.
-pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, EnvError> {
-    let out = writable(out)?;
-    if let Some(file) = junit {
+pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
+    let out = writable(wish.out)?;
+    if let Some(file) = wish.junit {
         replaceable(file)?;
     }
-    let redis = find::find()?;
+    let mut named = BTreeMap::new();
+    for binary in wish
+        .plans
+        .iter()
+        .filter_map(|plan| plan.server.binary.as_ref())
+    {
+        if !named.contains_key(binary) {
+            named.insert(binary.clone(), find::named(binary)?);
+        }
+    }
+    let redis = find::find().or_else(|error| {
+        // Where every drill brings its own there need be no other.
+        let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
+        named.values().next().filter(|_| all).cloned().ok_or(error)
+    })?;
+    let postgres = match wish.plans.iter().copied().any(on_postgres) {
+        true => Some(find_postgres::find()?),
+        false => None,
+    };
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -46,16 +101,54 @@ pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, 
     let Decision {
         mode: isolation,
         fallback,
-    } = isolation::decide(choice)
+    } = isolation::decide(choice(wish))
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
+    let target = match &wish.target {
+        Some(target) => Some((target.clone(), look(target)?)),
+        None => None,
+    };
     Ok(Ready {
         redis,
+        named,
+        postgres,
         isolation,
         fallback,
         program,
         out,
         late_ns: machine::lateness_ns(LISTEN_NS),
+        target,
     })
+}
+
+/// Nobody in a network of their own could reach a server that is given.
+fn choice(wish: &Wish<'_>) -> Choice {
+    match (&wish.target, wish.isolation) {
+        (Some(_), Choice::Auto) => Choice::Guard,
+        (_, choice) => choice,
+    }
+}
+
+/// Asks a server that is given what it is.
+fn look(target: &Target) -> Result<Given, EnvError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| EnvError::new(format!("no runtime: {error}"), "try again"))?;
+    runtime
+        .block_on(given::look(target.address))
+        .map_err(|error| {
+            if target.name == target::COMPOSE {
+                let todo = "`docker compose up -d --wait` starts it, `docker compose restart redis` empties it";
+            return EnvError::new(error.what, todo);
+            }
+            error
+        })
+}
+
+/// The lock lives on a Postgres server.
+fn on_postgres(plan: &Plan) -> bool {
+    let kind = backends::named(&plan.lock.backend);
+    kind.is_some_and(|kind| kind.servers == Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

@@ -15,7 +15,7 @@ mod looks;
 mod said;
 
 pub use looks::{FrameFate, Seen, ThreadLook};
-pub use said::{Answer, AttemptKind, Call, Change, ChildChange, Outcome};
+pub use said::{Answer, AttemptKind, By, Call, Change, ChildChange, Outcome};
 
 /// Version of the timeline's format. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -32,20 +32,6 @@ pub struct Line {
     pub by: By,
     /// What happened.
     pub event: Event,
-}
-
-/// Who an event comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// The lab itself.
-    Lab,
-    /// A worker process, by name.
-    Worker(String),
-    /// The observer of a lock server, by the server's name.
-    Server(String),
-    /// The protected store's own log, or that of the queue beside it.
-    Store,
 }
 
 /// What happened. A closed set, matched exhaustively; a new fault never adds a variant.
@@ -97,6 +83,15 @@ pub enum Event {
         pid: i32,
         /// Start time in clock ticks since boot.
         start_ticks: u64,
+    },
+    /// A server that the lab did not start was given to it, answers and is followed.
+    ServerGiven {
+        /// Its name.
+        server: String,
+        /// `host:port`.
+        address: String,
+        /// The version that it says it has.
+        version: String,
     },
     /// A server process is gone.
     ServerExited {
@@ -191,6 +186,15 @@ pub enum Event {
     },
     /// A worker was asked to end (SIGTERM).
     AskedToEnd,
+    /// The worker's lock asked the replicas whether they have a grant, before it told anybody of it.
+    Copies {
+        /// The grant.
+        grant: GrantId,
+        /// How many had to have it.
+        wanted: u64,
+        /// How many said in time that they have it; none = nobody knows.
+        have: Option<u64>,
+    },
     /// The handle told its owner that the lock is lost.
     Lost {
         /// The grant.

@@ -13,9 +13,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub mod memory;
+pub mod postgres;
+pub mod postgres_advisory;
+mod postgres_ear;
+mod postgres_sessions;
+mod postgres_words;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;
+mod redis_copies;
 mod redis_ear;
 mod redis_found;
 mod redis_lock;
@@ -99,6 +105,10 @@ pub enum Servers {
     Sentinel,
     /// A Redis Cluster; the address lists nodes of it.
     Cluster,
+    /// One Postgres server.
+    Postgres,
+    /// The same, where sessions hold the locks: of their end no stream of changes tells.
+    PostgresSessions,
 }
 
 /// One entry of the registry.
@@ -127,6 +137,8 @@ pub const ALL: &[LockKind] = &[
     redis::KIND,
     redis_sentinel::KIND,
     redis_cluster::KIND,
+    postgres::KIND,
+    postgres_advisory::KIND,
     memory::KIND,
 ];
 

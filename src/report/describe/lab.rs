@@ -125,6 +125,11 @@ pub(super) fn lab(event: &Event) -> String {
         Event::ServerStarted { server, pid, .. } => {
             format!("server {server} is process {pid} and answers")
         }
+        Event::ServerGiven {
+            server,
+            address,
+            version,
+        } => format!("server {server} was given, version {version} at {address}, and answers"),
         Event::ServerExited {
             server: worker,
             code,

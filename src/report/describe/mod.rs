@@ -69,7 +69,8 @@ impl<'h> Teller<'h> {
             | Event::Resumed { .. }
             | Event::Go { .. }
             | Event::WallClock { .. }
-            | Event::AskedToEnd => worker(&line.event),
+            | Event::AskedToEnd
+            | Event::Copies { .. } => worker(&line.event),
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }
@@ -92,6 +93,7 @@ impl<'h> Teller<'h> {
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
             | Event::ServerStarted { .. }
+            | Event::ServerGiven { .. }
             | Event::EdgeOpened { .. }
             | Event::ServerExited { .. }
             | Event::ChildSignal { .. }

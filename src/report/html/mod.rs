@@ -9,6 +9,7 @@ mod figures;
 mod glossary;
 mod links;
 mod raw;
+mod server;
 mod shell;
 mod siblings;
 mod signals;
@@ -62,6 +63,7 @@ pub fn page(model: &Model) -> Result<String, ReportError> {
         (signals::section(model, &links))
         (tail::untested(model, &links))
         (tail::what_ran(model))
+        (server::section(model))
         (siblings::section(model, &series))
     }
     .into_string();

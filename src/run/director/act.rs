@@ -3,21 +3,15 @@
 
 use super::players::{Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, asking, clocks, edges, servers, until};
+use super::{DirectorError, asking, clocks, copying, edges, servers, until};
 use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
 use crate::timeline::event::{Event, ThreadLook};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 use std::time::Duration;
 
 /// A killed process is gone at once, unless the host is busy.
 const END_MAX: Duration = Duration::from_secs(10);
-
-/// Links that are closed are seen to be down within 20 ms, unless the host is busy. Much longer, and
-/// nobody would be good enough to take over.
-const CUT_MAX: Duration = Duration::from_secs(1);
 
 /// What an onset did.
 #[derive(Debug, Default)]
@@ -66,7 +60,7 @@ pub async fn all(
                 stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
                 let pgid = pgid(struck)?;
-                if let Err(error) = killpg(Pid::from_raw(pgid), Signal::SIGKILL) {
+                if let Err(error) = stop::kill_group(pgid) {
                     return Ok(Err(error.to_string()));
                 }
                 until::ended(scene, pgid, END_MAX).await?;
@@ -85,12 +79,16 @@ pub async fn all(
                 }
             }
             Action::AwaitCutOff => {
-                if let Err(why) = cut_off(scene, struck).await? {
+                if let Err(why) = copying::ended(scene, struck).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
             }
-            Action::ContinueGroup | Action::StartServer | Action::JumpBack | Action::Mend => {
+            Action::ContinueGroup
+            | Action::StartServer
+            | Action::JumpBack
+            | Action::Mend
+            | Action::AwaitCopied => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
         }
@@ -143,9 +141,17 @@ pub async fn undo(
                 undone.removed = Some(scene.now());
             }
             Action::Ask(words) => {
-                if ask(scene, words, (fault, struck)).await?.is_ok() {
-                    undone.removed = Some(scene.now());
-                }
+                undone.removed = match ask(scene, words, (fault, struck)).await? {
+                    Ok(_) => Some(scene.now()),
+                    Err(_) => None,
+                };
+            }
+            Action::AwaitCopied => {
+                let let_in = undone.removed.is_some();
+                undone.removed = match let_in {
+                    true => copying::resumed(scene, fault, struck).await?,
+                    false => None,
+                };
             }
             Action::Mend => {
                 let Struck::Edges(hit, _) = struck else {
@@ -170,17 +176,6 @@ pub async fn undo(
     Ok(Some(undone))
 }
 
-/// Waits until nobody copies the target any more, by their own word.
-async fn cut_off(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a worker cut off".to_owned()));
-    };
-    if until::roles(scene, CUT_MAX, |truth| truth.is_cut_off(name)).await? {
-        return Ok(Ok(()));
-    }
-    Ok(Err(format!("{name} was still copied after {CUT_MAX:?}")))
-}
-
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {
     let pgid = struck.pgid();
     pgid.ok_or_else(|| DirectorError::Bug("a signal to what is no process".to_owned()))
@@ -194,17 +189,19 @@ fn stand(scene: &mut Scene, struck: &Struck, standing: Standing) {
     }
 }
 
-/// One command to the server, on the record with its answer.
-async fn ask(
+/// One command to the server, on the record with its answer; the inner error is why it was not
+/// done.
+pub(super) async fn ask(
     scene: &mut Scene,
     words: &[&str],
     (fault, struck): (&str, &Struck),
-) -> Result<Result<(), String>, DirectorError> {
+) -> Result<Result<String, String>, DirectorError> {
     let Struck::Server(name, _) = struck else {
         return Err(DirectorError::Bug("a command to a worker".to_owned()));
     };
-    let Some(server) = scene.servers.get(name) else {
-        return Ok(Err(format!("there is no server {name}")));
+    let server = scene.servers.get(name);
+    let Some(server) = server.filter(|server| server.standing == Standing::Up) else {
+        return Ok(Err(format!("there is no server {name} that answers")));
     };
     let Some(control) = server.control.clone() else {
         return Ok(Err(format!("{name} cannot be told anything")));
@@ -223,5 +220,5 @@ async fn ask(
         answer: answer.clone(),
         ok,
     })?;
-    Ok(if ok { Ok(()) } else { Err(answer) })
+    Ok(if ok { Ok(answer) } else { Err(answer) })
 }

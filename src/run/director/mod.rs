@@ -6,15 +6,20 @@ mod arrivals;
 mod asking;
 mod clocks;
 mod collect;
+mod copying;
 mod dispatch;
 mod edges;
+mod following;
+mod given;
 mod incoming;
 mod injure;
 mod members;
 mod patience;
 mod players;
 mod ports;
+mod postgres;
 mod progress;
+mod ready;
 mod scene;
 mod servers;
 mod standing;
@@ -148,6 +153,7 @@ async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
         Ok(ending) => ending.reason().to_owned(),
         Err(error) => {
             injure::heal_all(&mut scene, "error").await;
+            given::abandon(&mut scene).await;
             format!("error: {error}")
         }
     };

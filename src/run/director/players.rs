@@ -2,9 +2,10 @@
 
 use super::asking::Answered;
 use super::waits::Wait;
-use crate::env::edge::EdgeId;
+use crate::env::control::Control;
+use crate::env::edge::{EdgeId, ServerProtocol};
+use crate::env::postgres::stream;
 use crate::env::redis::appended::Marks;
-use crate::env::redis::observe::Control;
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Service};
 use crate::timeline::event::ThreadLook;
@@ -28,15 +29,17 @@ pub struct Worker {
     pub exited: bool,
 }
 
-/// One server process.
+/// One server.
 #[derive(Debug)]
 pub struct Server {
-    /// Process id and process group.
-    pub pid: i32,
+    /// Process id and process group; none for one that somebody else has started.
+    pub pid: Option<i32>,
     /// What it serves.
     pub service: Service,
     /// Where it listens.
     pub address: SocketAddr,
+    /// What it speaks.
+    pub protocol: ServerProtocol,
     /// The observer's connection to it; none for one that never holds what is observed.
     pub control: Option<Control>,
     /// How the observer follows it.
@@ -50,8 +53,12 @@ pub struct Server {
 pub enum Followed {
     /// Not at all.
     No,
+    /// No more: what it does now is no part of the drill.
+    Over,
     /// By its replication stream.
     Stream,
+    /// By its decoded changes, and how far they have been read.
+    Decoded(stream::Shared),
     /// One of several: by its append-only file and its role.
     Appended(Marks),
 }

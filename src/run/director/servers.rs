@@ -1,24 +1,25 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::{self, Incoming};
 use super::players::{Followed, Server, Standing};
-use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, members, ports, until};
+use super::ready::{log_of, ready};
+use super::scene::Scene;
+use super::{DirectorError, clocks, following, given, members, ports, postgres, until};
 use crate::env::deployment;
+use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
+use crate::env::redis::door::Door;
 use crate::env::redis::find::RedisBinary;
-use crate::env::redis::observe::{self, Control};
+use crate::env::redis::observe;
 use crate::env::redis::server;
-use crate::env::redis::tap::Tap;
 use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
-use crate::timeline::event::{By, Change, Event};
+use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A fresh server answers in 12 ms on an idle machine.
@@ -27,9 +28,13 @@ const READY_MAX: Duration = Duration::from_secs(20);
 /// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
 /// one: the store's log is read at the end.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    match deployment::of(&scene.plan.lock.backend) {
-        Some(kind) => members::start(scene, kind).await?,
-        None => up(scene, Service::Lock).await?,
+    match (
+        scene.spec.given.clone(),
+        deployment::of(&scene.plan.lock.backend),
+    ) {
+        (Some(given), _) => given::join(scene, &given).await?,
+        (None, Some(kind)) => members::start(scene, kind).await?,
+        (None, None) => lock_up(scene).await?,
     }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
@@ -53,19 +58,23 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
             )));
         }
     };
-    up(scene, service).await
+    match service {
+        Service::Lock => lock_up(scene).await,
+        Service::Store => up(scene, service).await,
+    }
 }
 
-const fn name(service: Service) -> &'static str {
-    match service {
-        Service::Lock => SERVER,
-        Service::Store => STORE,
+async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    if scene.locks_on_postgres() {
+        postgres::up(scene).await
+    } else {
+        up(scene, Service::Lock).await
     }
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
 async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
-    let role = name(service);
+    let role = scene.service_name(service);
     let folder = scene.folder(scene.spec.work_dir.join(role))?;
     let socket = server::socket(&folder)
         .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
@@ -78,30 +87,40 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         Mode::Guard => ports::HOST,
     };
-    let args = server::args(bind, &socket, &folder, persist);
+    let mut args = server::args(bind, &socket, &folder, persist);
+    let (path, kept) = match service {
+        Service::Lock => (&scene.spec.lock_redis, &scene.plan.server.kept[..]),
+        Service::Store => (&scene.spec.redis, &[][..]),
+    };
+    let given = server::given(&folder, kept).map_err(DirectorError::Record)?;
+    args.splice(0..0, given);
     let program = Program {
-        path: scene.spec.redis.clone(),
+        path: path.clone(),
         arg0: Some(RedisBinary::ARG0),
         args,
         env: clocks::variables(scene, role)?,
     };
     let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
-    let control = ready(scene, role, (&socket, spawned.pid)).await?;
+    let door = Door::Socket(socket);
+    let prefix = scene.prefix().to_owned();
+    let connect = observe::Control::connect(&door, &prefix, READY_MAX);
+    let control = ready(scene, (role, spawned.pid), connect).await?;
     if service == Service::Lock {
-        follow(scene, socket).await?;
+        following::follow(scene, door).await?;
         if had.is_some() {
-            still_held(scene, role, &control).await?;
+            following::still_held(scene, role, &control.clone().into()).await?;
         }
     }
     let address = open(scene, service, (&control, had)).await?;
     scene.servers.insert(
         role.to_owned(),
         Server {
-            pid: spawned.pid,
+            pid: Some(spawned.pid),
             service,
             address,
-            control: Some(control),
+            protocol: ServerProtocol::Redis,
+            control: Some(control.into()),
             followed: match service {
                 Service::Lock => Followed::Stream,
                 Service::Store => Followed::No,
@@ -116,41 +135,12 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     })
 }
 
-/// Follows the server's stream from here on.
-async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError> {
-    scene.synced.remove(SERVER);
-    let out = incoming::observed(SERVER, scene.outbox.clone());
-    tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), out));
-    until::synced(scene, SERVER, READY_MAX).await
-}
-
-/// What a server that was started again holds of the locks.
-async fn still_held(scene: &mut Scene, role: &str, control: &Control) -> Result<(), DirectorError> {
-    let key = scene.plan.lock.key.clone();
-    let (held, value) = control.held(&key).await?;
-    for change in [
-        held,
-        Change::Counter {
-            value: Some(value.unwrap_or(0)),
-        },
-    ] {
-        let event = Event::Effect {
-            server: role.to_owned(),
-            pos: scene.next_pos(role),
-            key: key.clone(),
-            change,
-        };
-        scene.record(scene.now(), By::Server(role.to_owned()), event)?;
-    }
-    Ok(())
-}
-
 /// Lets everybody in: at the address that it had before, at a fixed one in a network namespace of
 /// our own, at a free one elsewhere.
 async fn open(
     scene: &Scene,
     service: Service,
-    (control, had): (&Control, Option<SocketAddr>),
+    (control, had): (&observe::Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
         Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
@@ -203,45 +193,4 @@ pub async fn spawn(
         let why = format!("{what}: {error}");
         DirectorError::Env(EnvError::new(why, "run `lockdrill doctor`"))
     })
-}
-
-/// Waits until the server that we started answers; a server that died is told with the reason
-/// from its own log.
-async fn ready(
-    scene: &mut Scene,
-    role: &str,
-    (socket, pid): (&Path, i32),
-) -> Result<Control, DirectorError> {
-    let connect = Control::connect(socket, PREFIX, READY_MAX);
-    tokio::pin!(connect);
-    loop {
-        tokio::select! {
-            connected = &mut connect => return Ok(connected?),
-            incoming = scene.inbox.recv() => match incoming {
-                Some(Incoming::Child(event)) if event.pid == pid && arrivals::is_end(event.what) => {
-                    return Err(died(scene, role));
-                }
-                Some(other) => arrivals::take(scene, other)?,
-                None => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
-            }
-        }
-    }
-}
-
-/// Where the server of this name logs.
-pub fn log_of(logs: &Path, name: &str) -> PathBuf {
-    logs.join(format!("{name}.log"))
-}
-
-fn died(scene: &Scene, role: &str) -> DirectorError {
-    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let reason = text.lines().rev().find(|line| !line.trim().is_empty());
-    DirectorError::Env(EnvError::new(
-        format!(
-            "redis-server ({role}) ended at once: {}",
-            reason.unwrap_or("it wrote no log").trim()
-        ),
-        format!("see {}", log.display()),
-    ))
 }

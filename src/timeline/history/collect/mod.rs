@@ -118,6 +118,7 @@ impl<'a> Collector<'a> {
             Event::Lost { .. }
             | Event::WallClock { .. }
             | Event::AskedToEnd
+            | Event::Copies { .. }
             | Event::Point { .. }
             | Event::Resumed { .. }
             | Event::Go { .. } => {
@@ -141,7 +142,7 @@ impl<'a> Collector<'a> {
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(stamp, event);
             }
-            Event::EdgeOpened { .. } | Event::Note { .. } => {}
+            Event::EdgeOpened { .. } | Event::ServerGiven { .. } | Event::Note { .. } => {}
         }
     }
 
