@@ -57,6 +57,8 @@ fn plan() -> Plan {
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
             renewal: lockdrill::plan::RunsOn::Own,
+            copies: 0,
+            backups: 0,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),

@@ -192,7 +192,7 @@ fn shards_are_merged_and_what_is_removed_is_remembered() {
         "told on the page"
     );
     assert!(
-        index.contains("2/2 failed") && index.contains("0/2 failed"),
+        index.contains("2 of 2 (") && index.contains("0 of 2 ("),
         "counted"
     );
 
@@ -231,7 +231,7 @@ fn many_nights(suite: &Suite) {
         "nights"
     );
     assert!(
-        index.contains("0/101 failed (0 % to 3.6 %"),
+        index.contains("0 of 101 (0 % to 3.6 %)"),
         "two, once in each night"
     );
     assert!(index.len() < 300_000, "{} bytes", index.len());

@@ -20,3 +20,4 @@ mod run_environment;
 mod run_given;
 mod run_pause;
 mod run_trouble;
+mod several_servers;

@@ -113,7 +113,7 @@ fn a_hundred_nights_with_a_failing_one_at_the_end() {
     let page = fs::read_to_string(out.path().join("index.html")).unwrap();
     assert!(page.contains("Look here first"));
     assert!(page.contains(&format!("since {}", &day(98)[..10])));
-    assert!(page.contains("6/799 failed"));
+    assert!(page.contains("6 of 799 (0.3 % to 1.6 %)"));
     assert!(page.contains("200 of earlier plans do not count"));
 }
 

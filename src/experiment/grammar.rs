@@ -7,8 +7,10 @@ use super::shape::{Key, Names, Shape, may, need};
 use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
 mod cast;
+mod servers;
 
 use cast::{FAULT, WORKER};
+use servers::{NETWORK, SERVER};
 
 /// The checks that a file may speak of.
 const CHECKS: Names = Names {
@@ -168,25 +170,6 @@ const STORE: &[Key] = &[
         "resource",
         Shape::Text,
         "the resource that every worker writes",
-    ),
-];
-
-const NETWORK: &[Key] = &[need(
-    "proxy",
-    names("proxy", registry::proxy_names),
-    "who makes the edges; auto (the default) takes what can do the faults of the drill",
-)];
-
-const SERVER: &[Key] = &[
-    may(
-        "binary",
-        Shape::Text,
-        "a redis-server: its path, or its name on PATH",
-    ),
-    may(
-        "config",
-        Shape::Text,
-        "a redis.conf; the report says which of its settings the lab replaces",
     ),
 ];
 

@@ -27,6 +27,7 @@ mod grammar;
 mod judged;
 mod jump;
 mod loaded;
+mod on_postgres;
 mod place;
 mod problems;
 mod reading;

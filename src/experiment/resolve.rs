@@ -7,6 +7,7 @@ use super::evidence;
 use super::fault;
 use super::grammar;
 use super::judged;
+use super::on_postgres;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
@@ -50,6 +51,9 @@ pub(super) fn main_arm(
     fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
     if let Some(deployed) = deployed {
         several::fits(reading, &root, (&cast.faults, deployed));
+    }
+    if let Some(lock) = &lock {
+        on_postgres::fits(reading, &root, (&cast.faults, lock));
     }
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
@@ -162,11 +166,8 @@ fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers:
             format!("the lock `{backend}` exists within one process only"),
             "each worker is a process of its own: they would never meet",
         )
-    } else if !registry::can_be_started(backend) {
-        (
-            format!("no drill runs on the lock `{backend}`"),
-            "the lab starts one Redis server for locks, and no deployment of several",
-        )
+    } else if let Err(why) = registry::can_be_started(backend) {
+        (format!("no drill runs on the lock `{backend}`"), why)
     } else {
         return;
     };

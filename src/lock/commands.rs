@@ -6,7 +6,7 @@ use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::holding::{Holding, Phase};
 use crate::lock::lost::LostReason;
-use crate::lock::probe::{Command, Reply, Signal};
+use crate::lock::probe::{Command, Reply};
 use crate::lock::service::{AcquireAnswer, ReleaseAnswer, RenewAnswer};
 use crate::lock::{lease, log, metrics};
 use std::time::Duration;
@@ -61,14 +61,7 @@ impl Holding {
             self.tell_sending(Command::Acquire);
             (first_sent_ns, resend)
         };
-        let answer = self.context.service.acquire(&self.ask(until)).await;
-        let answer = match answer {
-            Ok(granted @ AcquireAnswer::Granted { .. }) if self.options.copies() > 0 => {
-                // On the heap: few ask for it, and its future is larger than all the rest.
-                Box::pin(self.copied(until)).await.map(|()| granted)
-            }
-            other => other,
-        };
+        let answer = self.answered(until).await;
         log::attempted(self, &answer);
         match answer {
             Ok(AcquireAnswer::Granted { fencing, lease }) => {
@@ -97,27 +90,6 @@ impl Holding {
                 Attempted::NoAnswer(error)
             }
         }
-    }
-
-    /// The grant is on as many replicas as it has to be; else it is given back.
-    async fn copied(&self, until: Instant) -> Result<(), CommandError> {
-        let wanted = self.options.copies();
-        let have = self.context.service.copies(&self.ask(until), wanted).await;
-        self.context.probe.on(Signal::Copies {
-            grant: self.grant(),
-            wanted,
-            have: have.as_ref().ok().copied(),
-        });
-        let why = match have {
-            Ok(have) if have >= wanted => return Ok(()),
-            Ok(have) => format!("granted, but {have} of {wanted} replicas had it in time"),
-            Err(error) => format!("granted, but who has it is not known: {error}"),
-        };
-        Err(match self.release().await {
-            Release::Released => CommandError::Failed(format!("{why}; it was given back")),
-            // Elsewhere it may still be.
-            Release::AlreadyLost | Release::Unknown(_) => CommandError::Unknown(why),
-        })
     }
 
     fn granted(

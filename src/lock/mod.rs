@@ -36,6 +36,7 @@ pub mod probe;
 pub mod service;
 
 mod commands;
+mod copied;
 mod handle;
 mod holding;
 mod keeper;

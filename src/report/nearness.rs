@@ -85,7 +85,7 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         );
     }
     format!(
-        "{} or more, which is twice the longest work of {}; it is {told} and not renewed",
+        "{} or more, which is twice the longest work of {}; the lease here is {told} and is not renewed",
         span(wanted),
         span(longest)
     )

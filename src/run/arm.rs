@@ -134,6 +134,7 @@ fn attempt(
         isolation: ready.isolation,
         redis: ready.redis.path.clone(),
         lock_redis: job.lock_redis.clone(),
+        postgres: ready.postgres.as_ref().map(|found| found.folder.clone()),
         program: ready.program.clone(),
         given: given(job, ready)?,
     };

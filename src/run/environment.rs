@@ -18,6 +18,9 @@ pub struct Environment {
     pub lockdrill: String,
     /// Version of the lock server.
     pub redis: String,
+    /// Version of Postgres, if a lock lived on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postgres: Option<String>,
     /// Kernel release.
     pub kernel: String,
     /// Processors that this process may use.
@@ -58,6 +61,7 @@ pub fn write(
     let environment = Environment {
         lockdrill: env!("CARGO_PKG_VERSION").to_owned(),
         redis: redis.version.clone(),
+        postgres: ready.postgres.as_ref().map(|found| found.version.clone()),
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         isolation: ready.isolation.word().to_owned(),

@@ -3,8 +3,10 @@
 use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
+use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
 use crate::env::redis::given::{self, Given};
+use crate::lock::backends::{self, Servers};
 use crate::plan::Plan;
 use crate::run::target::{self, Target};
 use std::collections::BTreeMap;
@@ -33,6 +35,8 @@ pub struct Ready {
     pub redis: RedisBinary,
     /// The server programs that drills name for their locks.
     pub named: BTreeMap<String, RedisBinary>,
+    /// The Postgres programs, if some lock lives on one.
+    pub postgres: Option<Programs>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -84,6 +88,10 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
+    let postgres = match wish.plans.iter().copied().any(on_postgres) {
+        true => Some(find_postgres::find()?),
+        false => None,
+    };
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -102,6 +110,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     Ok(Ready {
         redis,
         named,
+        postgres,
         isolation,
         fallback,
         program,
@@ -134,6 +143,12 @@ fn look(target: &Target) -> Result<Given, EnvError> {
             }
             error
         })
+}
+
+/// The lock lives on a Postgres server.
+fn on_postgres(plan: &Plan) -> bool {
+    let kind = backends::named(&plan.lock.backend);
+    kind.is_some_and(|kind| kind.servers == Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

@@ -8,9 +8,10 @@ use super::say::{secs, seen_over};
 use super::{Check, Finding};
 use crate::env::action::Action;
 use crate::faults;
-use crate::plan::{FaultPlan, Target};
+use crate::plan::FaultPlan;
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
+mod aimed;
 mod asked;
 mod asked_to_end;
 mod clauses;
@@ -136,7 +137,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         healed(name, onset, heal, proof);
     }
     let before = proof.missing.len();
-    aimed(history, plan, window, proof);
+    aimed::prove(history, plan, window, proof);
     let edges = edges::Case::new(history, plan, window);
     let onset_actions = kind.onset.iter().map(|action| (action, false));
     let heal_actions = kind
@@ -212,42 +213,4 @@ fn healed(name: &str, onset: &Onset, heal: &Healed, proof: &mut Proof) {
             heal.cause
         )
     });
-}
-
-/// It hit whom it was to hit.
-fn aimed(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
-    let name = &plan.name;
-    let hit = window.worker.map(|worker| history.worker_name(worker));
-    match &plan.target {
-        Target::Worker(worker) => proof.require(hit == Some(worker), || {
-            format!("{name} did not hit {worker}")
-        }),
-        Target::Everyone => {}
-        Target::Server(_) => {
-            let began = window.onsets.first().map_or(0, |onset| onset.began);
-            let aimed = window.server.as_ref().is_some_and(|server| {
-                !history.is_one_of_several(server) || history.took_writes(server, began)
-            });
-            proof.require(aimed, || match &window.server {
-                None => format!("{name} did not hit a server"),
-                Some(server) => format!("{name} hit {server}, which did not take writes then"),
-            });
-        }
-        Target::Holder => {
-            let grant = window.grant.as_ref().and_then(|id| history.grant_of(id));
-            let began = window.onsets.first().map_or(0, |onset| onset.began);
-            let held = grant.is_some_and(|grant| {
-                grant.worker == window.worker
-                    && grant.definite.is_some_and(|span| span.contains(began))
-            });
-            proof.events.extend(grant.map(|grant| grant.seq));
-            proof.require(held, || {
-                let hit = hit.unwrap_or("nobody");
-                format!(
-                    "{name} hit {hit}, who did not certainly hold the lock at {}",
-                    secs(began)
-                )
-            });
-        }
-    }
 }

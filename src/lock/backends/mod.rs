@@ -14,7 +14,9 @@ use std::sync::Arc;
 
 pub mod memory;
 pub mod postgres;
+pub mod postgres_advisory;
 mod postgres_ear;
+mod postgres_sessions;
 mod postgres_words;
 pub mod redis;
 mod redis_asked;
@@ -105,6 +107,8 @@ pub enum Servers {
     Cluster,
     /// One Postgres server.
     Postgres,
+    /// The same, where sessions hold the locks: of their end no stream of changes tells.
+    PostgresSessions,
 }
 
 /// One entry of the registry.
@@ -134,6 +138,7 @@ pub const ALL: &[LockKind] = &[
     redis_sentinel::KIND,
     redis_cluster::KIND,
     postgres::KIND,
+    postgres_advisory::KIND,
     memory::KIND,
 ];
 

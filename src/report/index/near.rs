@@ -142,8 +142,8 @@ fn lease(night: &Night) -> Option<String> {
     };
     let suggests = suggests.and_then(signed);
     Some(match suggests {
-        Some(suggests) => format!("{lease}; {suggests}"),
-        None => lease,
+        Some(suggests) => format!("has {lease}; suggested {suggests}"),
+        None => format!("has {lease}"),
     })
 }
 

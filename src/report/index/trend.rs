@@ -93,9 +93,9 @@ fn nights(root: &Path, series: &[Series], dates: &BTreeSet<&String>, shown: &Sho
         p.lead {
             (count(dates.len(), "night")) " on record"
             @if dates.len() > shown.dates.len() { ", the last " (shown.dates.len()) " drawn" }
-            @if let (Some(first), Some(last)) = (shown.dates.first(), shown.dates.last()) { " (" (first) " to " (last) ", oldest on the left)" }
+            @if let [first, .., last] = shown.dates.as_slice() { " (" (first) " to " (last) ", oldest on the left)" }
             ". A bar is one night, its parts are its executions: "
-            span.outcome.holds { "✓ pass" } ", " span.outcome.limit { "L limit (foretold by the drill's file: no failure)" } ", "
+            span.outcome.holds { "✓ pass" } ", " span.outcome.limit { "L limit" } " (foretold by the drill's file, no failure), "
             span.outcome.violated { "✕ fail" } ", " span.outcome.unknown { "? inconclusive" }
             ". Below the line hangs the share that was inconclusive, or conclusive only when it was repeated. Rates are exact 95 % intervals; a plan that changed begins a new count."
         }

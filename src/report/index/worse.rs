@@ -82,6 +82,14 @@ fn since(series: &Series, worse: &Worse) -> String {
         1 => format!("in the night of {} for the first time", worse.since),
         n => format!("since {} ({} in a row)", worse.since, count(n, "night")),
     };
+    let for_long = if worse.before > 0 && series.plan_since >= worse.since {
+        format!(
+            "{for_long}, and its plan was changed in the night of {}",
+            series.plan_since
+        )
+    } else {
+        for_long
+    };
     match worse.before {
         0 if series.nights.len() == 1 => {
             format!("in the night of {}, the only one on record", worse.since)

@@ -10,7 +10,8 @@ use crate::report::sentence::Sentence;
 use crate::verdict::Protection;
 
 /// What one fault or one check asks for.
-struct Remedy {
+#[derive(Debug)]
+pub struct Remedy {
     /// Kinds of faults, or names of checks.
     causes: &'static [&'static str],
     /// Not where this check is lost, too.
@@ -124,7 +125,14 @@ pub fn advice(model: &Model, main: &ArmModel) -> Vec<Sentence> {
     told
 }
 
-fn remedies<'p>(
+/// Every fault and every check that something is known against.
+pub fn causes() -> impl Iterator<Item = &'static str> {
+    let all = BY_FAULT.iter().chain(&BY_CHECK);
+    all.flat_map(|remedy| remedy.causes).copied()
+}
+
+/// What is known against these faults and for these checks.
+pub fn remedies<'p>(
     plan: &'p Plan,
     checks: &'p [String],
 ) -> impl Iterator<Item = &'static Remedy> + 'p {

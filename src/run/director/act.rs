@@ -8,8 +8,6 @@ use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
 use crate::timeline::event::{Event, ThreadLook};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 use std::time::Duration;
 
 /// A killed process is gone at once, unless the host is busy.
@@ -62,7 +60,7 @@ pub async fn all(
                 stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
                 let pgid = pgid(struck)?;
-                if let Err(error) = killpg(Pid::from_raw(pgid), Signal::SIGKILL) {
+                if let Err(error) = stop::kill_group(pgid) {
                     return Ok(Err(error.to_string()));
                 }
                 until::ended(scene, pgid, END_MAX).await?;

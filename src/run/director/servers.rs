@@ -1,29 +1,26 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::Incoming;
 use super::players::{Followed, Server, Standing};
-use super::scene::{SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, following, given, members, ports, until};
+use super::ready::{log_of, ready};
+use super::scene::Scene;
+use super::{DirectorError, clocks, following, given, members, ports, postgres, until};
 use crate::env::deployment;
+use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
 use crate::env::redis::door::Door;
 use crate::env::redis::find::RedisBinary;
-use crate::env::redis::observe::Control;
+use crate::env::redis::observe;
 use crate::env::redis::server;
 use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
 use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-
-mod died;
-
-use died::died;
 
 /// A fresh server answers in 12 ms on an idle machine.
 const READY_MAX: Duration = Duration::from_secs(20);
@@ -37,7 +34,7 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     ) {
         (Some(given), _) => given::join(scene, &given).await?,
         (None, Some(kind)) => members::start(scene, kind).await?,
-        (None, None) => up(scene, Service::Lock).await?,
+        (None, None) => lock_up(scene).await?,
     }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
@@ -61,19 +58,23 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
             )));
         }
     };
-    up(scene, service).await
+    match service {
+        Service::Lock => lock_up(scene).await,
+        Service::Store => up(scene, service).await,
+    }
 }
 
-const fn name(service: Service) -> &'static str {
-    match service {
-        Service::Lock => SERVER,
-        Service::Store => STORE,
+async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    if scene.locks_on_postgres() {
+        postgres::up(scene).await
+    } else {
+        up(scene, Service::Lock).await
     }
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
 async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
-    let role = name(service);
+    let role = scene.service_name(service);
     let folder = scene.folder(scene.spec.work_dir.join(role))?;
     let socket = server::socket(&folder)
         .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
@@ -102,11 +103,13 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
     let door = Door::Socket(socket);
-    let control = ready(scene, role, (&door, spawned.pid)).await?;
+    let prefix = scene.prefix().to_owned();
+    let connect = observe::Control::connect(&door, &prefix, READY_MAX);
+    let control = ready(scene, (role, spawned.pid), connect).await?;
     if service == Service::Lock {
         following::follow(scene, door).await?;
         if had.is_some() {
-            following::still_held(scene, role, &control).await?;
+            following::still_held(scene, role, &control.clone().into()).await?;
         }
     }
     let address = open(scene, service, (&control, had)).await?;
@@ -116,7 +119,8 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
             pid: Some(spawned.pid),
             service,
             address,
-            control: Some(control),
+            protocol: ServerProtocol::Redis,
+            control: Some(control.into()),
             followed: match service {
                 Service::Lock => Followed::Stream,
                 Service::Store => Followed::No,
@@ -136,7 +140,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
 async fn open(
     scene: &Scene,
     service: Service,
-    (control, had): (&Control, Option<SocketAddr>),
+    (control, had): (&observe::Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
         Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
@@ -189,33 +193,4 @@ pub async fn spawn(
         let why = format!("{what}: {error}");
         DirectorError::Env(EnvError::new(why, "run `lockdrill doctor`"))
     })
-}
-
-/// Waits until the server that we started answers; a server that died is told with the reason
-/// from its own log.
-async fn ready(
-    scene: &mut Scene,
-    role: &str,
-    (door, pid): (&Door, i32),
-) -> Result<Control, DirectorError> {
-    let prefix = scene.prefix().to_owned();
-    let connect = Control::connect(door, &prefix, READY_MAX);
-    tokio::pin!(connect);
-    loop {
-        tokio::select! {
-            connected = &mut connect => return Ok(connected?),
-            incoming = scene.inbox.recv() => match incoming {
-                Some(Incoming::Child(event)) if event.pid == pid && arrivals::is_end(event.what) => {
-                    return Err(died(scene, role));
-                }
-                Some(other) => arrivals::take(scene, other)?,
-                None => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
-            }
-        }
-    }
-}
-
-/// Where the server of this name logs.
-pub fn log_of(logs: &Path, name: &str) -> PathBuf {
-    logs.join(format!("{name}.log"))
 }
