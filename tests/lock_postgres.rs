@@ -49,11 +49,8 @@ async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant() {
     assert!(lock.is_locked());
     assert!(matches!(lock.release().await, Release::Unknown(_)));
     proxy.set(Mode::Pass);
-    assert_eq!(
-        lock.release().await,
-        Release::AlreadyLost,
-        "it was executed"
-    );
+    // The connection was thrown away, and a new one needs replies: it was never sent.
+    assert_eq!(lock.release().await, Release::Released);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
