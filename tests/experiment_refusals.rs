@@ -86,7 +86,7 @@ fn unknown_key() {
         "[evidence]\n",
         "[surprise]\n",
         &[
-            "x.toml:20:2: unknown key `surprise` in the file; one of `summary`, `class`, `lock`, `store`, `worker`, `fault`, `evidence`, `control`, `network`, `limit`, `checks`, `bounds`",
+            "x.toml:20:2: unknown key `surprise` in the file; one of `summary`, `class`, `lock`, `store`, `worker`, `fault`, `evidence`, `control`, `network`, `server`, `limit`, `checks`, `bounds`",
         ],
     );
     refused(
