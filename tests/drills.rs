@@ -13,5 +13,6 @@ mod faked_servers;
 mod lab_killed;
 mod run_drills;
 mod run_environment;
+mod run_patience;
 mod run_pause;
 mod run_trouble;

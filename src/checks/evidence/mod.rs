@@ -17,6 +17,7 @@ mod clauses;
 mod clock;
 mod cut_off;
 mod edges;
+mod forgotten;
 mod killed;
 mod parked;
 mod stop;
@@ -143,10 +144,17 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::StopGroup => stop::prove(history, plan, window, proof),
             Action::KillGroup => killed::prove(history, plan, window, proof),
             Action::StartServer => killed::back(history, plan, window, proof),
-            Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
+            Action::Ask(words) => asked::prove(plan, window, (words, heals), proof),
             Action::Injure(harm) => edges.injured(*harm, proof),
             Action::Mend => edges.mended(proof),
             Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
+            Action::AwaitForgotten => forgotten::prove(history, plan, window, proof),
+            Action::AwaitNobody => killed::nobody(plan, window, proof),
+            Action::CountUnknownScripts => asked::unknown_scripts(plan, window, proof),
+            Action::ExpectNoWrites => forgotten::nothing_written(history, plan, window, proof),
+            Action::ExpectLostByRestart => {
+                forgotten::lost_by_restart(history, plan, window, proof);
+            }
             Action::Terminate => asked_to_end::prove(history, plan, window, proof),
             Action::JumpClock => clock::jumped(history, plan, window, proof),
             // Shown by the heal's own looks and readings.

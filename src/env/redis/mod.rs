@@ -2,6 +2,7 @@
 //! cluster), observing it.
 
 pub mod appended;
+mod asked;
 pub mod cluster;
 pub mod find;
 pub mod observe;

@@ -89,10 +89,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let had = scene.servers.get(role).map(|server| server.address);
     let control = ready(scene, role, (&socket, spawned.pid)).await?;
     if service == Service::Lock {
-        follow(scene, socket).await?;
-        if had.is_some() {
-            still_held(scene, role, &control).await?;
-        }
+        follow(scene, socket, (role, &control, had.is_some())).await?;
     }
     let address = open(scene, service, (&control, had)).await?;
     scene.servers.insert(
@@ -116,24 +113,31 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     })
 }
 
-/// Follows the server's stream from here on.
-async fn follow(scene: &mut Scene, socket: PathBuf) -> Result<(), DirectorError> {
+/// Follows the server's stream from here on. Of a server that was started again, puts on the record
+/// what it still holds of the lock.
+async fn follow(
+    scene: &mut Scene,
+    socket: PathBuf,
+    (role, control, again): (&str, &Control, bool),
+) -> Result<(), DirectorError> {
+    let key = scene.plan.lock.key.clone();
+    let counter = match again {
+        true => control.held(&key).await?.1.unwrap_or(0),
+        false => 0,
+    };
     scene.synced.remove(SERVER);
     let out = incoming::observed(SERVER, scene.outbox.clone());
-    tokio::spawn(observe::follow(socket, Tap::new(SERVER, PREFIX), out));
-    until::synced(scene, SERVER, READY_MAX).await
-}
-
-/// What a server that was started again holds of the locks.
-async fn still_held(scene: &mut Scene, role: &str, control: &Control) -> Result<(), DirectorError> {
-    let key = scene.plan.lock.key.clone();
+    let tap = Tap::new(SERVER, PREFIX).counting_from(&key, counter);
+    tokio::spawn(observe::follow(socket, tap, out));
+    until::synced(scene, SERVER, READY_MAX).await?;
+    if !again {
+        return Ok(());
+    }
     let (held, value) = control.held(&key).await?;
-    for change in [
-        held,
-        Change::Counter {
-            value: Some(value.unwrap_or(0)),
-        },
-    ] {
+    let counted = Change::Counter {
+        value: Some(value.unwrap_or(0)),
+    };
+    for change in [held, counted] {
         let event = Event::Effect {
             server: role.to_owned(),
             pos: scene.next_pos(role),

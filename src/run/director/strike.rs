@@ -43,6 +43,7 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
     let mut ports: Vec<u16> = servers.map(|server| server.address.port()).collect();
     ports.extend(scene.edge_server.iter().map(|server| server.address.port()));
     ports.extend(scene.edges.iter().flat_map(|edges| edges.ports()));
+    ports.retain(|port| !scene.taken.contains(port));
     let left = sweep::left(scene.spec.isolation, &ports).map_err(|error| {
         DirectorError::Env(EnvError::new(
             format!("cannot look for what is left: {error}"),

@@ -6,7 +6,7 @@ use super::collect::RawEffect;
 use super::seen::Gap;
 use super::sequence::Sequence;
 use super::time::{Bounds, NEVER, Span, joined};
-use super::{Defect, History, effects};
+use super::{Defect, History, effects, forgotten};
 use crate::timeline::event::{Call, ChildChange};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -44,6 +44,7 @@ pub(super) fn finish(
     place_gaps(&mut history, &effects, gaps);
     order_store(&mut history);
     stop_workers(&mut history);
+    forgotten::read(&mut history, &effects);
     effects::derive_grants(&mut history, effects);
     history
 }
