@@ -3,7 +3,7 @@
 //!
 //! Layers, lower never names higher (`tests/tidy` enforces it):
 //!
-//! 1. base: [`ids`] [`clock`] [`rng`] [`problem`] [`exit`] [`say`], and the connection to a Redis server
+//! 1. base: [`ids`] [`clock`] [`rng`] [`problem`] [`exit`] [`say`], and the connections to servers
 //! 2. [`lock`] the lock core, usable on its own; [`store`] the protected stores
 //! 3. [`plan`] what an arm will do, as data; [`timeline`] what happened; [`worker`] who did it
 //! 4. [`env`] the only place that touches the world; [`faults`] data that yield onset and heal
@@ -28,6 +28,7 @@ compile_error!(
 pub mod clock;
 pub mod ids;
 pub mod lock;
+mod postgres_link;
 mod redis_link;
 
 #[cfg(feature = "lab")]

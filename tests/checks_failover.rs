@@ -198,12 +198,22 @@ fn a_token_that_the_new_server_had_copied_must_not_come_again() {
 fn an_old_primary_that_still_grants_makes_a_second_holder() {
     let mut pair = Pair::new();
     pair.promoted(300);
-    pair.granted_by_two("b", 400, 2);
-    pair.h.acquire("a", 600);
+    let b = pair.granted_by_two("b", 400, 2);
+    let a = pair.h.acquire("a", 600);
     let found = pair.h.judge("single_holder");
     assert_eq!(found.by[0], SERVER, "{found:#?}");
     assert!(
         found.why.contains("although two had taken over"),
+        "{found:#?}"
+    );
+    // It comes later and is older: whoever refuses its write keeps the work from it.
+    pair.h.write(&b, 650, true);
+    pair.h.write(&a, 700, false);
+    let found = [pair.h.judge("no_stale_write")];
+    let kept = lockdrill::verdict::protection(&pair.h.history(), &found);
+    assert_eq!(kept, lockdrill::verdict::Protection::KeptByFencing);
+    assert!(
+        found[0].why.contains("1 stale or late and refused"),
         "{found:#?}"
     );
 }
@@ -303,6 +313,7 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
     };
     let promoted = || line(role(TWO, true, 0, Some(5)));
     assert!(namer.names_of(&promoted()).is_empty());
+    namer.names_of(&line(role(TWO, false, 1, Some(5))));
     namer.names_of(&line(Event::FaultOnset {
         fault: "crash".to_owned(),
         kind: "lose-server".to_owned(),
@@ -313,6 +324,16 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
         began: 1,
         effective: 2,
     }));
-    assert!(namer.names_of(&line(role(TWO, true, 0, None))).is_empty());
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 0, None)))
+            .is_empty()
+    );
+    // Whoever ruled all the time and has lost a link was not promoted.
+    assert!(
+        namer
+            .names_of(&line(role(SERVER, true, 1, Some(5))))
+            .is_empty()
+    );
     assert_eq!(namer.names_of(&promoted()), ["crash.promoted"]);
 }

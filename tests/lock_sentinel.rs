@@ -299,3 +299,23 @@ async fn an_address_that_a_sentinel_names_is_reached_by_the_way_that_was_told() 
     assert_eq!(real.tell::<i64>("EXISTS app:{k}"), 1);
     assert_eq!(named.tell::<i64>("EXISTS app:{k}"), 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_former_primary_that_still_answers_is_left_within_a_second() {
+    let (old, new) = (RedisServer::start(), RedisServer::start());
+    let sentinel = ToldSentinel::saying(old.port(), 1).await;
+    let locks = connect(ConnectSpec::new(&sentinel.address)).await.unwrap();
+    assert_eq!(token(&granted_key(&locks, "before").await), EPOCH + 1);
+    sentinel.say(|saying| (saying.port, saying.epoch) = (new.port(), 2));
+    let named_anew = Instant::now();
+    while token(&granted_key(&locks, &format!("{:?}", named_anew.elapsed())).await) < 2 * EPOCH {
+        assert!(named_anew.elapsed() < Duration::from_secs(30));
+    }
+    // It does not go back to it, whoever says so.
+    sentinel.say(|saying| (saying.port, saying.epoch) = (old.port(), 1));
+    let named_late = Instant::now();
+    while named_late.elapsed() < SHORT {
+        let lock = granted_key(&locks, &format!("{:?}", named_late.elapsed())).await;
+        assert!(token(&lock) > 2 * EPOCH);
+    }
+}

@@ -77,8 +77,12 @@ fn a_stale_accepted_write_looks_like_no_other() {
     assert_eq!(marks(&page("pass")), 4);
     assert_eq!(marks(&page("fail")), 8);
     assert_eq!(marks(&page("dead-control")), 0);
-    assert!(page("pass").contains("accepted although stale (older fencing token)"));
-    assert!(!page("dead-control").contains("accepted although stale (older fencing token)"));
+    assert!(page("pass").contains(
+        "accepted although stale (its fencing token is older, or was used by another grant)"
+    ));
+    assert!(!page("dead-control").contains(
+        "accepted although stale (its fencing token is older, or was used by another grant)"
+    ));
 }
 
 #[test]

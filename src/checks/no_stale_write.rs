@@ -5,10 +5,14 @@
 
 use super::say::{count, secs, token, who};
 use super::{Check, Finding, rightful_served};
-use crate::ids::{FencingToken, GrantId};
-use crate::timeline::event::{Answer, AttemptKind, Call};
+use crate::ids::GrantId;
+use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{History, StoreAttempt};
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
+
+mod issued;
+
+use issued::{Issued, unissued};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -85,8 +89,9 @@ impl NoStaleWrite {
         let mut workers: Vec<usize> = write.worker.into_iter().collect();
         let why = match stale {
             Stale::Borrowed => format!(
-                "{}, a token that was never issued to its grant; the store took it",
-                describe(history, index)
+                "{}, {}; the store took it",
+                describe(history, index),
+                unissued(history, write)
             ),
             Stale::After(before) => {
                 let before = &history.store[before];
@@ -163,47 +168,6 @@ fn is_late(history: &History, write: &StoreAttempt) -> bool {
         grant.doubt.is_none()
             && write.applied > grant.possible.to.saturating_add(history.epsilon_ns)
     })
-}
-
-/// The pairs of grant and fencing token that were issued together.
-struct Issued<'a> {
-    pairs: HashSet<(&'a GrantId, Option<FencingToken>)>,
-    /// Nothing on the record ties a grant to a token: no pair can be called borrowed.
-    blind: bool,
-}
-
-impl<'a> Issued<'a> {
-    fn new(history: &'a History) -> Self {
-        let mut pairs = HashSet::default();
-        for grant in &history.grants {
-            if let Some(id) = &grant.id {
-                pairs.insert((id, grant.fencing));
-            }
-        }
-        let whole = !history.grants.is_empty()
-            && history
-                .observers
-                .values()
-                .all(|observer| observer.gaps.is_empty());
-        if !whole {
-            for operation in &history.operations {
-                if let (Call::Attempt { grant, .. }, Some(Answer::Granted { fencing, .. })) =
-                    (&operation.call, operation.answer())
-                {
-                    pairs.insert((grant, *fencing));
-                }
-            }
-        }
-        Issued {
-            blind: pairs.is_empty() && history.operations.is_empty(),
-            pairs,
-        }
-    }
-
-    fn lacks(&self, write: &StoreAttempt) -> bool {
-        let pair = write.grant.as_ref().map(|grant| (grant, write.fencing));
-        !self.blind && pair.is_none_or(|pair| !self.pairs.contains(&pair))
-    }
 }
 
 /// Who wrote with which token when, and how late that was.

@@ -62,16 +62,11 @@ impl Check for Recovers {
             let why = format!("nobody waited for the lock after {}", secs(since));
             return Finding::vacuous(self, why);
         }
-        let dead = longest.map_or(0, |longest| bequeathed(history, longest));
-        let dead = match dead {
-            0 => String::new(),
-            dead => format!(", {} of it the lease of a holder that had died", secs(dead)),
-        };
         let why = format!(
-            "{} after {}; a free lock kept a runnable contender waiting for {} at most{dead} (bound {})",
+            "{} after {}; {} (bound {})",
             count(waited, "wait"),
             secs(since),
-            secs(longest.map_or(0, Span::len)),
+            told(history, longest),
             secs(bound)
         );
         Finding::holds(self, why)
@@ -162,6 +157,26 @@ fn taken(history: &History) -> Vec<Span> {
         Span::new(grant.possible.from, until.min(gone))
     });
     joined(spans.collect())
+}
+
+/// The longest wait for a lock that nobody alive held: how long a dead holder's lease still ran,
+/// and how long the lock was free.
+fn told(history: &History, longest: Option<Span>) -> String {
+    let Some(longest) = longest else {
+        return "no runnable contender waited for a lock that nobody alive held".to_owned();
+    };
+    let wait = format!(
+        "a runnable contender waited {} at most for a lock that nobody alive held",
+        secs(longest.len())
+    );
+    match bequeathed(history, longest) {
+        0 => wait,
+        dead => format!(
+            "{wait}: {} until the lease of its dead holder had ended, and {} while the lock was free",
+            secs(dead),
+            secs(longest.len().saturating_sub(dead))
+        ),
+    }
 }
 
 /// How much of a span lies in the lease of a holder that had died, ns.

@@ -124,7 +124,8 @@ pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
 }
 
 /// The grant of a writer that was certainly entitled and not overtaken: where two are entitled, the
-/// older one's write is what a fence is there to refuse.
+/// older one's write is what a fence is there to refuse. What a server granted after another had
+/// taken over from it is older than what that one granted, whenever it was.
 pub fn rightful<'h>(history: &'h History, write: &StoreAttempt) -> Option<&'h Grant> {
     let grant = history.grant_of(write.grant.as_ref()?)?;
     // Asked first: few refused writes come that far, and the grants are many.
@@ -132,7 +133,10 @@ pub fn rightful<'h>(history: &'h History, write: &StoreAttempt) -> Option<&'h Gr
         return None;
     }
     let overtaken = history.grants.iter().any(|next| {
-        grant.is_before(next) && next.fencing > grant.fencing && next.granted.latest < write.applied
+        next.fencing > grant.fencing
+            && next.granted.latest < write.applied
+            && (grant.is_before(next)
+                || history.was_replaced(&grant.server, grant.granted.earliest))
     });
     (!overtaken).then_some(grant)
 }

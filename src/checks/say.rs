@@ -1,15 +1,28 @@
 //! The words of findings: times in seconds, counts, names of grants.
 
+use crate::env::action::Action;
+use crate::faults::FaultKind;
 use crate::ids::FencingToken;
 use crate::timeline::history::{Grant, History};
 
-/// Lab time or a duration in nanoseconds, as seconds.
+/// Lab time or a duration in nanoseconds, as seconds: the one unit of all findings.
 pub fn secs(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
-    if ns < 100_000_000 {
-        format!("{seconds:.3} s")
+    match ns {
+        1..500_000 => "less than 0.001 s".to_owned(),
+        0..100_000_000 => format!("{seconds:.3} s"),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
+/// What shows that a fault of a server is over: it runs again, or what was done to it is undone.
+pub fn seen_over(kind: &FaultKind) -> &'static str {
+    let runs_again =
+        |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
+    if kind.heal.iter().any(runs_again) {
+        "when the server was seen to be back"
     } else {
-        format!("{seconds:.2} s")
+        "when that was seen to be undone"
     }
 }
 
@@ -75,6 +88,8 @@ mod tests {
     fn times_read_as_seconds() {
         assert_eq!(secs(4_812_345_678), "4.81 s");
         assert_eq!(secs(12_345_678), "0.012 s");
+        assert_eq!(secs(310_000), "less than 0.001 s");
+        assert_eq!(secs(0), "0.000 s");
         assert_eq!(secs(99_999_999), "0.100 s");
         assert_eq!(secs(100_000_000), "0.10 s");
     }

@@ -1,14 +1,14 @@
 //! `lockdrill run`: from names to verdicts and reports.
 
 use super::validate::colour_on_stderr;
-use crate::env::isolation::{Choice, Mode};
+use crate::env::isolation::Choice;
 use crate::env::sweep;
 use crate::exit::Exit;
 use crate::experiment::{self, Experiment, LoadRequest, Overrides};
 use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
-use crate::run::preflight;
+use crate::run::preflight::{self, Ready, Wish};
 use crate::run::shard::Shard;
 use crate::say;
 use crate::verdict::NotRun;
@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 mod again;
 mod conclude;
+mod given;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -63,6 +64,14 @@ pub(super) struct Args {
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
+    /// A lock server that is there already instead of one of lockdrill's own: `compose` for that of
+    /// docker-compose.yml, or redis://HOST:PORT. It must hold nobody else's keys; it is followed like
+    /// a replica, never emptied, stopped or set, and drills that need that are refused.
+    #[arg(long, value_name = "compose|URL")]
+    target: Option<String>,
+    /// Allow a target that is not on this machine.
+    #[arg(long, requires = "target")]
+    allow_remote: bool,
     /// How arms are kept apart from this machine.
     #[arg(long, value_enum, default_value = "auto")]
     isolation: Choice,
@@ -77,24 +86,21 @@ pub(super) fn exec(args: Args) -> Exit {
             return Exit::Usage;
         }
     };
-    let executions = experiments.len() * args.repeat as usize;
-    if let Some(shard) = args.shard
-        && shard.share(executions) == 0
-    {
-        say::err(format_args!(
-            "error: of {executions} executions none belongs to shard {shard}"
-        ));
-        return Exit::Usage;
-    }
-    let ready = match preflight::check(&args.out, args.junit.as_deref(), args.isolation) {
+    let ready = match ready(&args, &experiments) {
         Ok(ready) => ready,
-        Err(error) => return not_ready(&error.to_string()),
+        Err(exit) => return exit,
     };
     let in_use = match retain::in_use(&ready.out) {
         Ok(in_use) => in_use,
         Err(error) => return not_ready(&format!("{}: {error}", ready.out.display())),
     };
     let console = Console::new();
+    if let Some((target, found)) = &ready.target {
+        console.note(&format!(
+            "lock server: Redis {} at {}, given and not started here; {} keys of dead runs there",
+            found.version, target.address, found.left
+        ));
+    }
     if let Some(why) = &ready.fallback {
         console.note(&format!(
             "isolation: guard, because namespaces are refused: {why}"
@@ -104,7 +110,7 @@ pub(super) fn exec(args: Args) -> Exit {
     let request = Request {
         drills: experiments
             .into_iter()
-            .map(|experiment| drill(experiment, &args, ready.isolation))
+            .map(|experiment| drill(experiment, &args, &ready))
             .collect(),
         repeat: args.repeat as usize,
         jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
@@ -120,6 +126,26 @@ pub(super) fn exec(args: Args) -> Exit {
             "cannot prepare a run directory: {error}; choose another folder with --out"
         )),
     }
+}
+
+/// Everything that can be known before anything starts; what is wrong has been told.
+fn ready(args: &Args, experiments: &[Experiment]) -> Result<Ready, Exit> {
+    let executions = experiments.len() * args.repeat as usize;
+    if let Some(shard) = args.shard
+        && shard.share(executions) == 0
+    {
+        say::err(format_args!(
+            "error: of {executions} executions none belongs to shard {shard}"
+        ));
+        return Err(Exit::Usage);
+    }
+    let wish = Wish {
+        out: &args.out,
+        junit: args.junit.as_deref(),
+        isolation: args.isolation,
+        target: given::target(args, experiments)?,
+    };
+    preflight::check(&wish).map_err(|error| not_ready(&error.to_string()))
 }
 
 fn load_request(args: &Args) -> LoadRequest {
@@ -152,8 +178,8 @@ fn sweep_dead(console: &Console) {
     }
 }
 
-fn drill(experiment: Experiment, args: &Args, mode: Mode) -> Drill {
-    let again = again::again(args, mode, &experiment.name, experiment.main.seed);
+fn drill(experiment: Experiment, args: &Args, ready: &Ready) -> Drill {
+    let again = again::again(args, ready, &experiment.name, experiment.main.seed);
     let mut not_run: Vec<(String, NotRun)> = experiment
         .not_applicable
         .into_iter()

@@ -18,6 +18,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/clock-jump.toml"),
     ),
     (
+        "cluster-failover",
+        include_str!("../../experiments/cluster-failover.toml"),
+    ),
+    (
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),
     ),
@@ -65,6 +69,10 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("mutex", include_str!("../../experiments/mutex.toml")),
     ("noscript", include_str!("../../experiments/noscript.toml")),
+    (
+        "old-primary",
+        include_str!("../../experiments/old-primary.toml"),
+    ),
     ("outage", include_str!("../../experiments/outage.toml")),
     (
         "partition",

@@ -115,6 +115,7 @@ pub(super) fn within_one_process(backend: &str) -> bool {
 pub(super) fn can_be_started(backend: &str) -> bool {
     backends::named(backend).is_none_or(|kind| match kind.servers {
         Servers::None | Servers::Redis => true,
+        Servers::Postgres => false,
         Servers::Sentinel | Servers::Cluster => deployment::of(backend).is_some(),
     })
 }

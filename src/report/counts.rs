@@ -1,5 +1,6 @@
 //! What is counted of a run for its signals. Numbers of one run: they bound nothing.
 
+use crate::checks::no_stale_write::staleness;
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::History;
 
@@ -10,11 +11,11 @@ pub struct Counts {
     pub attempts: Vec<(&'static str, usize)>,
     /// Renewals: worked, failed.
     pub renewals: Vec<(&'static str, usize)>,
-    /// Stale writes at the store: refused, accepted.
+    /// Stale writes at the store, as the check `no_stale_write` finds them: refused, accepted.
     pub stale: Vec<(&'static str, usize)>,
     /// Operations without an answer.
     pub unknown: usize,
-    /// Servers that ended while the run lasted.
+    /// Servers that ended before the last worker was done.
     pub server_exits: usize,
 }
 
@@ -28,16 +29,15 @@ pub fn counts(history: &History) -> Counts {
         });
         renewals.count()
     };
+    let found = staleness(history).stale;
     let stale = |accepted| {
-        let attempts = history.store.iter().filter(|attempt| {
-            attempt.fencing.is_some()
-                && attempt.fencing < attempt.highest
-                && attempt.accepted == accepted
-        });
-        attempts.count()
+        let attempts = found.iter().map(|(index, _)| &history.store[*index]);
+        attempts
+            .filter(|attempt| attempt.accepted == accepted)
+            .count()
     };
     let lives = history.servers.values().flatten();
-    let end = history.end.as_ref().map_or(history.last_at, |end| end.1);
+    let end = drill_ends(history);
     let ended = |at: u64| at < end;
     Counts {
         attempts,
@@ -48,6 +48,16 @@ pub fn counts(history: &History) -> Counts {
             .filter(|life| life.exit.is_some_and(|exit| ended(exit.at)))
             .count(),
     }
+}
+
+/// When the last worker was done, lab time, ns: what ends later was ended by the lab.
+pub fn drill_ends(history: &History) -> u64 {
+    let done = history.operations.iter().map(|operation| {
+        let back = operation.returned.as_ref();
+        back.map_or(operation.invoked, |back| back.at)
+    });
+    let reached = history.store.iter().map(|attempt| attempt.applied);
+    done.chain(reached).max().unwrap_or(0)
 }
 
 fn acquires(history: &History) -> Vec<(&'static str, usize)> {

@@ -4,9 +4,9 @@
 
 use super::counts::counts;
 use super::error::ReportError;
+use super::measures;
 use super::model::Model;
 use super::nearness;
-use super::signals;
 use super::words::verdict_word;
 use super::{Writer, put};
 use crate::timeline::history::History;
@@ -78,12 +78,12 @@ fn signals_of(page: &mut Page, history: &History) {
     page.summary(
         "lockdrill_wait_seconds",
         "Time until a step that asked for the lock had it.",
-        signals::waits(history),
+        measures::waits(history),
     );
     page.summary(
         "lockdrill_hold_seconds",
         "Time for which the server named a holder.",
-        signals::holds(history),
+        measures::holds(history),
     );
     page.family(
         "lockdrill_renewals_total",
@@ -94,7 +94,7 @@ fn signals_of(page: &mut Page, history: &History) {
     page.summary(
         "lockdrill_renewal_seconds",
         "Time that a renewal that worked took.",
-        signals::renewal_times(history),
+        measures::renewal_times(history),
     );
     nearness_of(page, history);
     page.family(
@@ -121,7 +121,7 @@ fn nearness_of(page: &mut Page, history: &History) {
     page.summary(
         "lockdrill_work_seconds",
         "Time from the grant to the release asked for.",
-        nearness::work_times(history),
+        measures::work_times(history),
     );
     page.summary(
         "lockdrill_loss_notice_seconds",

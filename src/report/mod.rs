@@ -21,6 +21,7 @@ pub mod error;
 pub mod html;
 mod index;
 pub mod junit;
+pub mod measures;
 pub mod merge;
 pub mod metrics;
 pub mod model;
@@ -33,8 +34,10 @@ pub mod retain;
 mod runs;
 pub mod scene;
 pub mod sentence;
+pub mod shape;
 pub mod signals;
 pub mod story;
+pub mod tally;
 pub mod words;
 
 pub use error::ReportError;

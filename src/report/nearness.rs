@@ -1,22 +1,13 @@
 //! How near a run was to losing its lock: figures in nanoseconds, by name. They describe one run
 //! and bound nothing.
 
+use super::counts::counts;
+use super::measures::{holds, renewal_times, spread, waits, work_times};
 use super::scene::Scene;
-use super::signals;
-use crate::timeline::history::{History, KeyEnd};
+use super::words::{millis, span};
+use crate::plan::Plan;
+use crate::timeline::history::{History, ms};
 use std::collections::BTreeMap;
-
-/// Work of every grant that its holder gave back: from the grant to the release asked for, ns.
-pub fn work_times(history: &History) -> Vec<u64> {
-    let grants = history.grants.iter().filter_map(|grant| {
-        let KeyEnd::Released { operation, .. } = grant.end else {
-            return None;
-        };
-        let asked = history.operations.get(operation)?.invoked;
-        Some(asked.saturating_sub(grant.granted.earliest))
-    });
-    grants.collect()
-}
 
 /// What was left of the lease when each renewal that the client reckoned with was sent, ns;
 /// negative if the lease had ended.
@@ -33,19 +24,105 @@ pub fn notices(history: &History) -> Vec<u64> {
         .collect()
 }
 
-/// All figures that a history of runs keeps; one that the run has not is not there.
+/// How long the work took, held against the lease, and what lease that suggests.
+pub fn told(work: &[u64], plan: &Plan) -> String {
+    let lease = ms(plan.lock.lease_ms);
+    let Some(longest) = work.iter().max().copied() else {
+        return format!(
+            "no work was finished and given back; the lease is {}",
+            millis(plan.lock.lease_ms)
+        );
+    };
+    let share = longest.saturating_mul(100) / lease.max(1);
+    format!(
+        "{}: the longest took {share} % of the lease of {}",
+        spread(work, "finished work"),
+        millis(plan.lock.lease_ms)
+    )
+}
+
+/// What the longest work time suggests for a lease that is not renewed, ns: twice as long, rounded
+/// up to two digits, so that work which takes twice as long as ever measured still fits.
+pub fn suggested(longest: u64) -> u64 {
+    let twice = longest.saturating_mul(2);
+    let mut unit = 1;
+    while twice / unit >= 100 {
+        unit *= 10;
+    }
+    twice.div_ceil(unit).saturating_mul(unit)
+}
+
+/// What the work times of a run suggest for the lease, in a sentence without its full stop.
+pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
+    let lease = ms(plan.lock.lease_ms);
+    let told = millis(plan.lock.lease_ms);
+    if let Some(every) = plan.lock.renew_ms {
+        let slowest = renewals.iter().max().copied().unwrap_or(0);
+        let wanted = ms(every).saturating_mul(3).saturating_add(slowest);
+        let is = if wanted > lease {
+            "is not so long"
+        } else {
+            "is"
+        };
+        return format!(
+            "it is renewed every {}, so work of any length fits as long as renewals get through; three such intervals and the slowest renewal on top, {}, let two renewals in a row fail, and this lease of {told} {is}",
+            millis(every),
+            span(wanted)
+        );
+    }
+    let Some(longest) = work.iter().max().copied() else {
+        return format!("no work was finished here, so nothing is suggested; the lease is {told}");
+    };
+    let wanted = suggested(longest);
+    if wanted <= lease {
+        return format!(
+            "nothing longer than now: the lease of {told} is more than twice the longest work of {}, for which {} would do",
+            span(longest),
+            span(wanted)
+        );
+    }
+    format!(
+        "{} or more, which is twice the longest work of {}; it is {told} and not renewed",
+        span(wanted),
+        span(longest)
+    )
+}
+
+/// All figures that a history of runs keeps; one that the run has not is not there. The end of a
+/// name says how several runs of one night become one figure: the least, the most, or the sum.
 pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
     let most = |values: Vec<u64>| values.into_iter().max().map(signed);
-    let figures = [
+    let durations = [
         ("length_ns", Some(signed(history.last_at))),
-        ("wait_max_ns", most(signals::waits(history))),
+        ("lease_min_ns", Some(signed(ms(history.plan.lock.lease_ms)))),
+        (
+            "renew_max_ns",
+            history.plan.lock.renew_ms.map(|every| signed(ms(every))),
+        ),
+        ("wait_max_ns", most(waits(history))),
+        ("hold_max_ns", most(holds(history))),
         ("work_max_ns", most(work_times(history))),
-        ("renewal_max_ns", most(signals::renewal_times(history))),
+        ("renewal_max_ns", most(renewal_times(history))),
         ("margin_min_ns", margins(scene).into_iter().min()),
         ("notice_max_ns", most(notices(history))),
     ];
-    figures
+    let counts = counts(history);
+    let sum = |of: &[(&str, usize)]| of.iter().map(|(_, n)| *n).sum::<usize>();
+    let nth = |of: &[(&str, usize)], n: usize| of.get(n).map_or(0, |(_, n)| *n);
+    let numbers = [
+        ("attempts_n", sum(&counts.attempts)),
+        ("granted_n", nth(&counts.attempts, 0)),
+        ("renewals_n", sum(&counts.renewals)),
+        ("renewed_n", nth(&counts.renewals, 0)),
+        ("stale_refused_n", nth(&counts.stale, 0)),
+        ("stale_accepted_n", nth(&counts.stale, 1)),
+        ("server_ends_n", counts.server_exits),
+        ("losses_n", history.losses.len()),
+    ];
+    let numbers = numbers.map(|(name, n)| (name, i64::try_from(n).ok()));
+    durations
         .into_iter()
+        .chain(numbers)
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
 }

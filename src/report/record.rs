@@ -125,6 +125,7 @@ fn is_shown(line: &Line, telling: &BTreeSet<u64>) -> bool {
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
             | Event::ServerStarted { .. }
+            | Event::ServerGiven { .. }
             | Event::ServerExited { .. }
             | Event::ServerAsked { .. }
             | Event::EdgeOpened { .. }

@@ -3,9 +3,12 @@
 //! service; and what stayed unknown. Numbers of one run: they describe it and bound nothing.
 
 use super::counts::{Counts, counts};
-use super::words::{count, span};
-use crate::timeline::event::{Answer, Call};
-use crate::timeline::history::{History, Operation};
+use super::measures::{holds, lives, renewal_times, spread, tries, waiters, waits, work_times};
+use super::nearness;
+use super::shape::{Shape, Tone};
+use super::words::count;
+use crate::timeline::event::Call;
+use crate::timeline::history::{History, ms};
 use std::collections::BTreeMap;
 
 /// One signal.
@@ -17,63 +20,94 @@ pub struct Signal {
     pub value: String,
     /// Where to look first if it is not as it should be.
     pub look_first: &'static str,
+    /// What it looks like, row by row; nothing if there is nothing to show.
+    pub shapes: Vec<Shape>,
 }
 
 /// All seven, in a fixed order, then what was left unknown.
 pub fn of(history: &History) -> Vec<Signal> {
     let counts = counts(history);
-    let signal = |name, value, look_first| Signal {
+    let signal = |name, value, look_first, shapes: Vec<Option<Shape>>| Signal {
         name,
         value,
         look_first,
+        shapes: shapes.into_iter().flatten().collect(),
     };
     let waited = spread(&waits(history), "wait");
+    let work = work_times(history);
+    let lease = Some(ms(history.plan.lock.lease_ms));
     vec![
         signal(
             "acquisitions and waits",
             format!("{}; waits: {waited}", outcomes(&counts.attempts)),
             "how much one key covers, a backlog of work, a holder that hangs",
+            vec![
+                parts(&counts.attempts, &[Tone::Good, Tone::Plain, Tone::Doubt]),
+                Shape::times("waits", waits(history), None),
+            ],
         ),
         signal(
             "time held",
             spread(&holds(history), "grant"),
             "slow tails of the work, pauses of the runtime, slow services behind it",
+            vec![Shape::times("held", holds(history), lease)],
         ),
         signal(
             "renewals",
             renewals(history),
             "the lock server's latency, the network, starved threads",
+            vec![
+                parts(&counts.renewals, &[Tone::Good, Tone::Doubt]),
+                Shape::times("answered after", renewal_times(history), None),
+            ],
         ),
         signal(
             "attempts an acquisition",
             format!("{}; waiters {}", retries(&counts), waiters(history)),
             "backoff and jitter, the deadline of the request",
+            vec![Shape::parts(tries(history))],
         ),
         signal(
             "time at work",
-            spread(&super::nearness::work_times(history), "finished work"),
+            nearness::told(&work, &history.plan),
             "the slow tail (p95, p99), outside services, then the lease",
+            vec![Shape::times("work", work, lease)],
         ),
         signal(
             "stale writes",
             outcomes(&counts.stale),
             "stopped processes, cut networks, a lease that is too short",
+            vec![parts(&counts.stale, &[Tone::Doubt, Tone::Bad])],
         ),
         signal(
             "state of the lock service",
             format!(
-                "{} of a server; losses told: {}",
-                count(counts.server_exits, "end"),
+                "{} while the drill ran; losses told: {}",
+                ends(counts.server_exits),
                 losses(history)
             ),
             "replication lag, elections, nodes and clocks",
+            lives(history),
         ),
         signal(
             "unknown outcomes",
             unknown(history),
             "what a caller does with a timeout: it must not take it for a no",
+            Vec::new(),
         ),
     ]
+}
+
+fn parts(of: &[(&'static str, usize)], tones: &[Tone]) -> Option<Shape> {
+    let toned = of.iter().zip(tones);
+    Shape::parts(toned.map(|((name, n), tone)| ((*name).to_owned(), *n, *tone)))
+}
+
+fn ends(n: usize) -> String {
+    match n {
+        0 => "no server ended".to_owned(),
+        n => format!("a server ended {}", count(n, "time")),
+    }
 }
 
 fn outcomes(of: &[(&'static str, usize)]) -> String {
@@ -85,42 +119,6 @@ fn retries(counts: &Counts) -> String {
     let all: usize = counts.attempts.iter().map(|(_, n)| n).sum();
     let granted = counts.attempts.first().map_or(0, |(_, n)| *n);
     format!("{} for {}", count(all, "command"), count(granted, "grant"))
-}
-
-fn took(operation: &Operation) -> Option<u64> {
-    let back = operation.returned.as_ref()?;
-    Some(back.at.saturating_sub(operation.invoked))
-}
-
-/// How long each successful acquire or enter step took, ns.
-pub fn waits(history: &History) -> Vec<u64> {
-    let steps = history.operations.iter().filter(|operation| {
-        matches!(operation.call, Call::Acquire | Call::Enter { .. })
-            && matches!(operation.answer(), Some(Answer::Granted { .. }))
-    });
-    steps.filter_map(took).collect()
-}
-
-/// How long each renewal that worked took, ns.
-pub fn renewal_times(history: &History) -> Vec<u64> {
-    let renewals = history.operations.iter().filter(|operation| {
-        matches!(operation.call, Call::Renew { .. })
-            && matches!(operation.answer(), Some(Answer::Renewed))
-    });
-    renewals.filter_map(took).collect()
-}
-
-/// How long the server certainly named each holder, ns.
-pub fn holds(history: &History) -> Vec<u64> {
-    let certain = history.grants.iter().filter_map(|grant| grant.definite);
-    certain
-        .map(|definite| {
-            definite
-                .to
-                .min(history.last_at)
-                .saturating_sub(definite.from)
-        })
-        .collect()
 }
 
 fn renewals(history: &History) -> String {
@@ -161,38 +159,5 @@ fn unknown(history: &History) -> String {
     match counts(history).unknown {
         0 => "none".to_owned(),
         n => count(n, "operation"),
-    }
-}
-
-fn waiters(history: &History) -> String {
-    let mut edges: Vec<(u64, i64)> = Vec::new();
-    for operation in &history.operations {
-        if matches!(operation.call, Call::Enter { .. }) {
-            edges.push((operation.invoked, 1));
-            edges.extend(operation.returned.as_ref().map(|back| (back.at, -1)));
-        }
-    }
-    edges.sort_unstable();
-    let (mut now, mut most) = (0, 0);
-    for (_, step) in edges {
-        now += step;
-        most = most.max(now);
-    }
-    format!("at most {most}")
-}
-
-/// Median and largest of so many of these.
-fn spread(values: &[u64], noun: &str) -> String {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    match sorted.as_slice() {
-        [] => "none".to_owned(),
-        [one] => span(*one),
-        many => format!(
-            "median {}, longest {}, of {}",
-            span(many[(many.len() - 1) / 2]),
-            span(many[many.len() - 1]),
-            count(many.len(), noun)
-        ),
     }
 }

@@ -4,11 +4,12 @@ use super::console::Console;
 use super::director::Progress;
 use super::preflight::Ready;
 use super::run_dir;
-use super::spec::ArmSpec;
+use super::spec::{ArmSpec, GivenSpec};
 use crate::env::error::EnvError;
 use crate::env::guard::Left;
 use crate::env::isolation::{self, ArmProcess, Launch};
 use crate::env::ledger::Ledger;
+use crate::env::redis::given::OWN;
 use crate::env::root;
 use crate::exit::Exit;
 use std::io::{BufRead, BufReader};
@@ -104,6 +105,20 @@ fn remove(ledger: &Ledger, console: &Console) {
     }
 }
 
+/// The server that is given, with a prefix of the arm's own.
+fn given(job: &ArmJob, ready: &Ready) -> Result<Option<GivenSpec>, EnvError> {
+    let Some((target, _)) = &ready.target else {
+        return Ok(None);
+    };
+    let mut bytes = [0_u8; 8];
+    getrandom::fill(&mut bytes).map_err(|error| failed("no random bytes", &error))?;
+    let random = u64::from_le_bytes(bytes);
+    Ok(Some(GivenSpec {
+        address: target.address,
+        prefix: format!("{OWN}{}-{random:016x}:", job.run),
+    }))
+}
+
 fn attempt(
     job: &ArmJob,
     ready: &Ready,
@@ -117,6 +132,7 @@ fn attempt(
         isolation: ready.isolation,
         redis: ready.redis.path.clone(),
         program: ready.program.clone(),
+        given: given(job, ready)?,
     };
     let spec_path = ledger.work().join("arm.json");
     let logs = job.arm_dir.join(run_dir::LOGS);

@@ -2,6 +2,7 @@
 
 use super::preflight::Ready;
 use super::run_dir;
+use super::target::Target;
 use crate::clock::wall_ns;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -38,6 +39,9 @@ pub struct Environment {
     /// The command that runs this drill again.
     #[serde(default)]
     pub again: Option<String>,
+    /// The lock server, if it was given and not started by lockdrill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_server: Option<String>,
 }
 
 /// Writes the file into a run directory.
@@ -61,6 +65,10 @@ pub fn write(dir: &Path, ready: &Ready, again: &[String]) -> io::Result<()> {
         late_us: Some(ready.late_ns / 1000),
         revision: REVISION.map(str::to_owned),
         again: Some(quoted(again)),
+        given_server: ready.target.as_ref().map(|(target, given)| {
+            let Target { name, address } = target;
+            format!("Redis {} at {address} (--target {name})", given.version)
+        }),
     };
     let mut json = serde_json::to_string_pretty(&environment)?;
     json.push('\n');

@@ -16,3 +16,4 @@ pub mod run_dir;
 pub mod shard;
 pub mod spec;
 pub mod stall;
+pub mod target;

@@ -4,8 +4,23 @@ use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
 use crate::env::redis::find::{self, RedisBinary};
+use crate::env::redis::given::{self, Given};
+use crate::run::target::{self, Target};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// How and where a run is to be played.
+#[derive(Debug, Clone)]
+pub struct Wish<'a> {
+    /// Folder of all run directories.
+    pub out: &'a Path,
+    /// One JUnit file over all executions.
+    pub junit: Option<&'a Path>,
+    /// How arms are to be kept apart.
+    pub isolation: Choice,
+    /// A lock server that is given.
+    pub target: Option<Target>,
+}
 
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
@@ -22,6 +37,8 @@ pub struct Ready {
     pub out: PathBuf,
     /// How late a short sleep was at most, ns: the noise of this host.
     pub late_ns: u64,
+    /// The lock server that is given, and what it said of itself.
+    pub target: Option<(Target, Given)>,
 }
 
 /// How long the host is listened to before a run, ns.
@@ -31,9 +48,9 @@ const LISTEN_NS: u64 = 200_000_000;
 ///
 /// # Errors
 /// The first thing that is missing, with what to do about it.
-pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, EnvError> {
-    let out = writable(out)?;
-    if let Some(file) = junit {
+pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
+    let out = writable(wish.out)?;
+    if let Some(file) = wish.junit {
         replaceable(file)?;
     }
     let redis = find::find()?;
@@ -46,8 +63,12 @@ pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, 
     let Decision {
         mode: isolation,
         fallback,
-    } = isolation::decide(choice)
+    } = isolation::decide(choice(wish))
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
+    let target = match &wish.target {
+        Some(target) => Some((target.clone(), look(target)?)),
+        None => None,
+    };
     Ok(Ready {
         redis,
         isolation,
@@ -55,7 +76,32 @@ pub fn check(out: &Path, junit: Option<&Path>, choice: Choice) -> Result<Ready, 
         program,
         out,
         late_ns: machine::lateness_ns(LISTEN_NS),
+        target,
     })
+}
+
+/// Nobody in a network of their own could reach a server that is given.
+fn choice(wish: &Wish<'_>) -> Choice {
+    match (&wish.target, wish.isolation) {
+        (Some(_), Choice::Auto) => Choice::Guard,
+        (_, choice) => choice,
+    }
+}
+
+/// Asks a server that is given what it is.
+fn look(target: &Target) -> Result<Given, EnvError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| EnvError::new(format!("no runtime: {error}"), "try again"))?;
+    runtime
+        .block_on(given::look(target.address))
+        .map_err(|error| {
+            if target.name == target::COMPOSE {
+                return EnvError::new(error.what, "start it with `docker compose up -d --wait`");
+            }
+            error
+        })
 }
 
 /// Creates the folder and proves that it can be written by writing.

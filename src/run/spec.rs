@@ -2,6 +2,7 @@
 
 use crate::env::isolation::Mode;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// One arm to run.
@@ -20,4 +21,16 @@ pub struct ArmSpec {
     pub redis: PathBuf,
     /// The program that is started as a worker: lockdrill itself.
     pub program: PathBuf,
+    /// A lock server that somebody else has started; none = the arm starts its own.
+    pub given: Option<GivenSpec>,
+}
+
+/// A lock server that somebody else has started, and what of it is the arm's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenSpec {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// In front of every key of the arm: no other arm, run or program has it.
+    pub prefix: String,
 }

@@ -15,7 +15,7 @@ mod looks;
 mod said;
 
 pub use looks::{FrameFate, Seen, ThreadLook};
-pub use said::{Answer, AttemptKind, Call, Change, ChildChange, Outcome};
+pub use said::{Answer, AttemptKind, By, Call, Change, ChildChange, Outcome};
 
 /// Version of the timeline's format. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -32,20 +32,6 @@ pub struct Line {
     pub by: By,
     /// What happened.
     pub event: Event,
-}
-
-/// Who an event comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// The lab itself.
-    Lab,
-    /// A worker process, by name.
-    Worker(String),
-    /// The observer of a lock server, by the server's name.
-    Server(String),
-    /// The protected store's own log, or that of the queue beside it.
-    Store,
 }
 
 /// What happened. A closed set, matched exhaustively; a new fault never adds a variant.
@@ -98,6 +84,15 @@ pub enum Event {
         /// Start time in clock ticks since boot.
         start_ticks: u64,
     },
+    /// A server that the lab did not start was given to it, answers and is followed.
+    ServerGiven {
+        /// Its name.
+        server: String,
+        /// `host:port`.
+        address: String,
+        /// The version that it says it has.
+        version: String,
+    },
     /// A server process is gone.
     ServerExited {
         /// Its name.
@@ -133,9 +128,11 @@ pub enum Event {
     Probe {
         /// The fault.
         fault: String,
-        /// `cut` (after the onset) or `healed` (after the heal).
+        /// `cut` (after the onset), `heal` (just before the heal) or `healed` (after it). `past`: what
+        /// the kernel said of connections that lead the worker past the edge, `never_arrived` = it
+        /// has none.
         moment: String,
-        /// `<worker>><server>`.
+        /// `<worker>><server>`; `lab><server>` is the place of a server that was killed.
         edge: String,
         /// The fault hit this edge; else it is one that it must have left alone.
         hit: bool,

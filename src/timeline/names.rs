@@ -136,6 +136,8 @@ pub struct Namer {
     grants: HashMap<String, Vec<GrantId>>,
     /// Faults of a server that have begun.
     struck: Vec<String>,
+    /// Whether each of several servers took writes when it was last asked.
+    roles: HashMap<String, bool>,
 }
 
 /// What an operation asked, as far as names depend on it.
@@ -161,10 +163,11 @@ impl Namer {
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
             Event::FaultOnset { fault, server, .. } => self.onset(fault, server.is_some()),
             Event::ServerRole {
-                primary: true,
-                since: Some(_),
+                server,
+                primary,
+                since,
                 ..
-            } => self.promoted(),
+            } => self.role(server, *primary, since.is_some()),
             Event::Frame { fault, what, .. } => vec![frame(fault, *what)],
             Event::FaultHeal {
                 fault,
@@ -184,6 +187,7 @@ impl Namer {
             Event::Start { .. }
             | Event::Phase { .. }
             | Event::ServerStarted { .. }
+            | Event::ServerGiven { .. }
             | Event::ServerExited { .. }
             | Event::ServerAsked { .. }
             | Event::EdgeOpened { .. }
@@ -201,7 +205,6 @@ impl Namer {
             | Event::ObserverSynced { .. }
             | Event::ObserverGap { .. }
             | Event::Effect { .. }
-            | Event::ServerRole { .. }
             | Event::ClockSample { .. }
             | Event::StoreAttempt { .. }
             | Event::Published { .. }
@@ -220,7 +223,12 @@ impl Namer {
         vec![format!("{fault}.onset")]
     }
 
-    fn promoted(&self) -> Vec<String> {
+    /// A server that ruled before and tells of another number of links was not promoted.
+    fn role(&mut self, server: &str, primary: bool, asked_before: bool) -> Vec<String> {
+        let before = self.roles.insert(server.to_owned(), primary);
+        if !primary || !asked_before || before == Some(true) {
+            return Vec::new();
+        }
         let struck = self.struck.iter();
         struck.map(|fault| format!("{fault}.promoted")).collect()
     }

@@ -11,6 +11,7 @@ pub mod history;
 pub mod pause_drill;
 pub mod place;
 pub mod played_director;
+pub mod postgres_server;
 pub mod proxy;
 pub mod redis_lab;
 pub mod redis_server;

@@ -1,6 +1,7 @@
 //! Where a conformance test takes its locks: one empty service of one back end.
 
 use super::deployment::Deployed;
+use super::postgres_server::{Database, PostgresServer};
 use super::redis_server::RedisServer;
 use lockdrill::ids::{GrantId, OwnerToken};
 use lockdrill::lock::backends::{self, ConnectSpec, Servers};
@@ -27,6 +28,8 @@ pub struct Place {
     pub server: Option<RedisServer>,
     /// The same, where the back end lives on several.
     pub deployed: Option<Arc<Deployed>>,
+    /// The same, where it is a database of a server that several places share.
+    pub database: Option<Database>,
     _anchor: Arc<dyn LockService>,
 }
 
@@ -40,19 +43,23 @@ impl Place {
     /// With a flaw built in.
     pub async fn flawed(backend: &str, flaw: Option<Flaw>) -> Place {
         let kind = backends::named(backend).expect("a back end of that name");
-        let (mut server, mut deployed) = (None, None);
+        let (mut server, mut deployed, mut database) = (None, None, None);
         match kind.servers {
             Servers::None => {}
             Servers::Redis => server = Some(RedisServer::start()),
             Servers::Sentinel => deployed = Some(Arc::new(Deployed::under_sentinel().await)),
             Servers::Cluster => deployed = Some(Arc::new(Deployed::cluster().await)),
+            Servers::Postgres => database = Some(PostgresServer::shared().database().await),
         }
-        let address = match (&server, &deployed) {
-            (Some(server), _) => server.address(),
-            (None, Some(deployed)) => deployed.address.clone(),
-            (None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
+        let address = match (&server, &deployed, &database) {
+            (Some(server), _, _) => server.address(),
+            (None, Some(deployed), _) => deployed.address.clone(),
+            (None, None, Some(database)) => database.address(),
+            (None, None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
         };
-        Place::at(kind, address, flaw, (server, deployed)).await
+        let mut place = Place::at(kind, address, flaw, (server, deployed)).await;
+        place.database = database;
+        place
     }
 
     /// Another place, with a flaw, on the same servers where they are several.
@@ -85,6 +92,7 @@ impl Place {
             prefix,
             server,
             deployed,
+            database: None,
             _anchor: anchor,
         }
     }
@@ -158,10 +166,11 @@ impl Place {
     pub async fn until_waiting(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
-            let blocked = match (&self.server, &self.deployed) {
-                (Some(server), _) => super::redis_lab::blocked(server),
-                (None, Some(deployed)) => deployed.blocked(),
-                (None, None) => return tokio::time::sleep(Duration::from_millis(50)).await,
+            let blocked = match (&self.server, &self.deployed, &self.database) {
+                (Some(server), _, _) => super::redis_lab::blocked(server),
+                (None, Some(deployed), _) => deployed.blocked(),
+                (None, None, Some(database)) => database.queue().await,
+                (None, None, None) => return tokio::time::sleep(Duration::from_millis(50)).await,
             };
             if blocked == 1 {
                 return;

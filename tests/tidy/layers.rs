@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
         "problem",
         "exit",
         "say",
+        "postgres_link",
         "redis_link",
     ],
     &["lock", "store"],

@@ -4,7 +4,7 @@
 //! it `unknown`, with the fault and the missing part named. A fault whose effect is not proven at
 //! both ends did not happen; a run that broke off proves nothing.
 
-use super::say::secs;
+use super::say::{secs, seen_over};
 use super::{Check, Finding};
 use crate::env::action::Action;
 use crate::faults;
@@ -167,15 +167,22 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             (None, Some(server)) => server,
             (None, None) => "",
         };
-        let kind = &plan.kind;
         let from = secs(onset.effective);
         proof.shown.push(match heal {
+            // A server that was hit is back when it is seen to be, not when its heal begins.
+            Some(heal) if window.server.is_some() => format!(
+                "{name} ({} {target}) was in effect from {from} to {}, {}",
+                plan.kind,
+                secs(heal.removed.unwrap_or(heal.began)),
+                seen_over(kind)
+            ),
             Some(heal) => format!(
-                "{name} ({kind} {target}) was in effect from {from} to {}{}",
+                "{name} ({} {target}) was in effect from {from} to {}{}",
+                plan.kind,
                 secs(heal.began),
                 gone(heal)
             ),
-            None => format!("{name} ({kind} {target}) was done by {from}"),
+            None => format!("{name} ({} {target}) was done by {from}", plan.kind),
         });
     }
 }

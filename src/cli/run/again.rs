@@ -1,12 +1,12 @@
 //! The command that runs a drill again, for `env.json`.
 
 use super::Args;
-use crate::env::isolation::Mode;
+use crate::run::preflight::Ready;
 use std::path::Path;
 
 /// The command that runs one drill of these again, from what was understood and from nothing else
 /// that stood on the command line.
-pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<String> {
+pub(super) fn again(args: &Args, ready: &Ready, drill: &str, seed: u64) -> Vec<String> {
     let mut given = args.drills.iter();
     let stem = |name: &&String| {
         Path::new(name)
@@ -26,7 +26,13 @@ pub(super) fn again(args: &Args, mode: Mode, drill: &str, seed: u64) -> Vec<Stri
     for set in &args.set {
         option("--set", set);
     }
-    option("--isolation", mode.word());
+    option("--isolation", ready.isolation.word());
+    if let Some((target, _)) = &ready.target {
+        option("--target", &target.name);
+    }
+    if args.allow_remote {
+        words.push("--allow-remote".to_owned());
+    }
     if args.no_controls {
         words.push("--no-controls".to_owned());
     }

@@ -57,22 +57,30 @@ pub fn find() -> Result<RedisBinary, EnvError> {
     Err(EnvError::new("no redis-server found", BRING_IT))
 }
 
+/// A server of this version can do what the lab asks of it.
+pub(super) fn is_new_enough(version: &str) -> bool {
+    let mut parts = version.split('.').map(str::parse::<u32>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= MINIMUM,
+        _ => false,
+    }
+}
+
+/// The oldest version that can, in words.
+pub(super) fn minimum() -> String {
+    format!("{}.{}", MINIMUM.0, MINIMUM.1)
+}
+
 fn new_enough(found: RedisBinary) -> Result<RedisBinary, EnvError> {
-    let mut parts = found.version.split('.').map(str::parse::<u32>);
-    let version = match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor),
-        _ => (0, 0),
-    };
-    if version >= MINIMUM {
+    if is_new_enough(&found.version) {
         return Ok(found);
     }
     Err(EnvError::new(
         format!(
-            "{} is Redis {}, older than {}.{}",
+            "{} is Redis {}, older than {}",
             found.path.display(),
             found.version,
-            MINIMUM.0,
-            MINIMUM.1
+            minimum()
         ),
         BRING_IT,
     ))

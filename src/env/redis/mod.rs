@@ -4,7 +4,9 @@
 pub mod appended;
 mod asked;
 pub mod cluster;
+pub mod door;
 pub mod find;
+pub mod given;
 pub mod observe;
 mod probe;
 pub mod replicated;

@@ -1,17 +1,16 @@
 //! Runs the observer: one connection that follows the replication stream, one that asks the
-//! clock, writes marks and reads what is left. All over a socket file that only the lab knows,
-//! never through a path that a fault may touch.
+//! clock, writes marks and reads what is left. All over a door of its own, never through a path
+//! that a fault may touch.
 
+use super::door::Door;
 use super::role::Role;
 use super::tap::{MARK, Seen, Tap, owner_and_fencing};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
 use crate::timeline::event::{Change, Event};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Longest wait for one answer of a server that nothing is done to.
@@ -34,8 +33,8 @@ pub enum Observed {
 }
 
 /// Follows the stream until the connection ends; every message goes to `out`.
-pub async fn follow(socket: PathBuf, tap: Tap, out: UnboundedSender<Observed>) {
-    let why = match stream(&socket, tap, &out).await {
+pub async fn follow(door: Door, tap: Tap, out: UnboundedSender<Observed>) {
+    let why = match stream(&door, tap, &out).await {
         Ok(()) => "the server closed the replication stream".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -43,8 +42,8 @@ pub async fn follow(socket: PathBuf, tap: Tap, out: UnboundedSender<Observed>) {
     let _ = out.send(Observed::Gap(monotonic_ns(), why));
 }
 
-async fn stream(path: &Path, mut tap: Tap, out: &UnboundedSender<Observed>) -> std::io::Result<()> {
-    let mut socket = UnixStream::connect(path).await?;
+async fn stream(door: &Door, mut tap: Tap, out: &UnboundedSender<Observed>) -> std::io::Result<()> {
+    let mut socket = door.open().await?;
     socket.write_all(b"SYNC\r\n").await?;
     let mut buffer = vec![0_u8; 64 * 1024];
     let mut told = false;
@@ -72,7 +71,7 @@ async fn stream(path: &Path, mut tap: Tap, out: &UnboundedSender<Observed>) -> s
 #[derive(Debug, Clone)]
 pub struct Control {
     connection: redis::aio::MultiplexedConnection,
-    socket: PathBuf,
+    door: Door,
     prefix: String,
 }
 
@@ -90,18 +89,15 @@ impl Control {
     ///
     /// # Errors
     /// When it does not within the limit.
-    pub async fn connect(socket: &Path, prefix: &str, limit: Duration) -> Result<Self, EnvError> {
+    pub async fn connect(door: &Door, prefix: &str, limit: Duration) -> Result<Self, EnvError> {
         let refused = |message: String| {
             EnvError::new(
-                format!(
-                    "redis-server at {} does not answer: {message}",
-                    socket.display()
-                ),
+                format!("redis-server at {door} does not answer: {message}"),
                 "see the server's log in the run directory",
             )
         };
-        let client = redis::Client::open(redis::ConnectionAddr::Unix(socket.to_owned()))
-            .map_err(|error| refused(error.to_string()))?;
+        let client =
+            redis::Client::open(door.address()).map_err(|error| refused(error.to_string()))?;
         let begun = std::time::Instant::now();
         loop {
             match client.get_multiplexed_async_connection().await {
@@ -109,10 +105,10 @@ impl Control {
                     let pong: redis::RedisResult<String> =
                         redis::cmd("PING").query_async(&mut connection).await;
                     if pong.is_ok() {
-                        let (socket, prefix) = (socket.to_owned(), prefix.to_owned());
+                        let (door, prefix) = (door.clone(), prefix.to_owned());
                         return Ok(Control {
                             connection,
-                            socket,
+                            door,
                             prefix,
                         });
                     }
@@ -132,7 +128,7 @@ impl Control {
     /// # Errors
     /// When the server does not answer within the limit.
     pub async fn anew(&self, limit: Duration) -> Result<Self, EnvError> {
-        Control::connect(&self.socket, &self.prefix, limit).await
+        Control::connect(&self.door, &self.prefix, limit).await
     }
 
     pub(super) async fn ask<T: redis::FromRedisValue>(

@@ -13,6 +13,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub mod memory;
+pub mod postgres;
+mod postgres_ear;
+mod postgres_words;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;
@@ -99,6 +102,8 @@ pub enum Servers {
     Sentinel,
     /// A Redis Cluster; the address lists nodes of it.
     Cluster,
+    /// One Postgres server.
+    Postgres,
 }
 
 /// One entry of the registry.
@@ -127,6 +132,7 @@ pub const ALL: &[LockKind] = &[
     redis::KIND,
     redis_sentinel::KIND,
     redis_cluster::KIND,
+    postgres::KIND,
     memory::KIND,
 ];
 

@@ -133,6 +133,20 @@ impl Find for Cluster {
         }
     }
 
+    async fn still(&self, slot: u16, node: &Node, until: Instant) -> bool {
+        let Ok(primaries) = self.primaries(until).await else {
+            return true;
+        };
+        let has = primaries.iter().find(|node| node.has(slot));
+        let Some(named) = has else { return true };
+        let address = named
+            .address
+            .as_deref()
+            .map(|address| self.link_to(address));
+        let Some(Ok(link)) = address else { return true };
+        node.is_named(link.address(), named.epoch)
+    }
+
     async fn groups(&self, until: Instant) -> Result<Vec<u16>, NoAnswer> {
         let mut groups = Vec::new();
         for node in self.primaries(until).await? {

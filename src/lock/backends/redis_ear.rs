@@ -17,8 +17,9 @@ use tokio::time::{Instant, sleep};
 /// How long the server may hold an ear before it is asked anew, so that a dead connection is
 /// noticed by both sides.
 const LISTEN: Duration = Duration::from_secs(30);
-/// Pause after an ear broke.
-const EAR_BROKEN: Duration = Duration::from_secs(2);
+/// Pause after an ear broke, and the longest one if it breaks again and again: a server that was
+/// started again is soon listened to, one that stays away is left in peace.
+const EAR_BROKEN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// Longest time to connect, and how much later than the server's limit its answer may come.
 const BUDGET: Duration = Duration::from_secs(2);
 
@@ -59,6 +60,7 @@ impl Wake for Ear {
 async fn listen(route: Route, list: String) {
     let mut blpop = redis::cmd("BLPOP");
     blpop.arg(&list).arg(LISTEN.as_secs());
+    let mut pause = EAR_BROKEN.0;
     loop {
         let ear = route.connect(&list, Instant::now() + BUDGET).await;
         let (ear, at) = match ear {
@@ -71,9 +73,11 @@ async fn listen(route: Route, list: String) {
                     if answer != Value::Nil {
                         return true;
                     }
+                    pause = EAR_BROKEN.0;
                 }
             }
-            sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+            sleep(pause.mul_f64(1.0 + lease::jitter())).await;
+            pause = (pause * 2).min(EAR_BROKEN.1);
             false
         };
         tokio::select! {

@@ -1,13 +1,16 @@
 //! The node that may change a lock, where it has to be looked for: found by asking those who know,
-//! verified by asking the node itself, remembered until it refuses or its connection breaks. A
-//! connection is never made anew behind the back of whoever found it: what answers at the same
-//! address a moment later may be another server.
+//! verified by asking the node itself, remembered until it refuses, its connection breaks, or those
+//! who know name another one: they are asked again before a command that comes later than that, so
+//! that nobody stays for long with a node that was replaced and does not know it. A connection is
+//! never made anew behind the back of whoever found it: what answers at the same address a moment
+//! later may be another server.
 
 use crate::lock::flaws::Flaw;
 use crate::redis_link::{Link, Live, NoAnswer};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -15,6 +18,11 @@ use tokio::time::{Instant, timeout_at};
 const EPOCH: u64 = 10_000_000_000;
 /// The highest epoch: every fencing token stays below 2^53.
 const EPOCH_MAX: u64 = (1 << 53) / EPOCH - 1;
+/// For so long after it was named a node is taken to be the one.
+const FRESH: Duration = Duration::from_millis(500);
+/// Longest wait for those who may know whether it still is: who is slow to say must not keep a
+/// lease from being renewed.
+const STILL_MAX: Duration = Duration::from_millis(200);
 /// The defects of those that look for their node. Not [`Flaw::FenceAfterSet`]: its second command
 /// knows of no epoch, so that it would be two defects in one.
 pub(super) const FOUND_FLAWS: &[Flaw] = &[
@@ -41,8 +49,12 @@ pub(super) struct Node {
     pub(super) link: Arc<Link>,
     /// The connection on which it was verified.
     pub(super) live: Arc<Live>,
+    /// Of the failover that made it the one.
+    pub(super) epoch: u64,
     /// What the fencing tokens of its epoch are above, in digits.
     pub(super) floor: String,
+    /// When it was last named as the one.
+    named: Mutex<Instant>,
 }
 
 impl Node {
@@ -55,8 +67,25 @@ impl Node {
         Ok(Node {
             link,
             live,
+            epoch,
             floor: (epoch * EPOCH).to_string(),
+            named: Mutex::new(Instant::now()),
         })
+    }
+
+    /// Whether it has to be asked for again; whoever is told so does it, for all.
+    fn is_due(&self) -> bool {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = named.elapsed() >= FRESH;
+        if due {
+            *named = Instant::now();
+        }
+        due
+    }
+
+    /// Whether it is whom somebody names, or that one is behind the times.
+    pub(super) fn is_named(&self, address: &str, epoch: u64) -> bool {
+        epoch < self.epoch || (epoch == self.epoch && address == self.link.address())
     }
 }
 
@@ -68,6 +97,9 @@ pub(super) trait Find: Send + Sync {
 
     /// Looks for the node of a group, and lets it say itself that it is the one.
     async fn find(&self, group: u16, until: Instant) -> Result<Node, NoAnswer>;
+
+    /// Whether those who know still name this node, or say nothing of any.
+    async fn still(&self, group: u16, node: &Node, until: Instant) -> bool;
 
     /// One group of each node that may change locks.
     async fn groups(&self, until: Instant) -> Result<Vec<u16>, NoAnswer>;
@@ -98,6 +130,13 @@ impl Group {
         let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
         node.as_ref().filter(|node| node.live.is_good()).cloned()
     }
+
+    fn forget(&self, node: &Arc<Node>) {
+        let mut known = self.node.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_some_and(|known| Arc::ptr_eq(known, node)) {
+            *known = None;
+        }
+    }
 }
 
 impl Seeker {
@@ -126,7 +165,11 @@ impl Seeker {
     async fn node_of(&self, number: u16, until: Instant) -> Result<Arc<Node>, NoAnswer> {
         let group = self.group(number);
         if let Some(node) = group.known() {
-            return Ok(node);
+            let soon = until.min(Instant::now() + STILL_MAX);
+            if !node.is_due() || self.find.still(number, &node, soon).await {
+                return Ok(node);
+            }
+            group.forget(&node);
         }
         let late = |_| NoAnswer::NotSent("no node found in time".into());
         let turn = timeout_at(until, group.seeking.lock()).await;
@@ -145,11 +188,7 @@ impl Seeker {
 
     /// This node is not to be asked again without being looked for.
     pub(super) fn forget(&self, key: &str, node: &Arc<Node>) {
-        let group = self.group_of(key);
-        let mut known = group.node.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_ref().is_some_and(|known| Arc::ptr_eq(known, node)) {
-            *known = None;
-        }
+        self.group_of(key).forget(node);
     }
 
     pub(super) fn last_found(&self, key: &str) -> Option<String> {

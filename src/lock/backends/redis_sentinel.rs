@@ -69,6 +69,8 @@ struct Named {
     address: String,
     /// Counts failovers.
     epoch: u64,
+    /// It does not answer the sentinel.
+    down: bool,
 }
 
 impl Sentinels {
@@ -88,13 +90,14 @@ impl Sentinels {
         })
     }
 
-    async fn named(&self, until: Instant) -> Result<Named, NoAnswer> {
+    /// Whom the sentinel names that knows of the latest failover; none while one is under way.
+    async fn named(&self, until: Instant) -> Result<Option<Named>, NoAnswer> {
         let mut question = redis::cmd("SENTINEL");
         question.arg("MASTER").arg(&self.name);
         let answers = ask_all(&self.links, &question, until).await?;
         let settled = answers.iter().filter_map(|(_, answer)| named(answer));
-        let why = || NoAnswer::NotSent("no sentinel names a settled primary".into());
-        settled.max_by_key(|named| named.epoch).ok_or_else(why)
+        // Of those who know the same, one that it answers knows more.
+        Ok(settled.max_by_key(|named| (named.epoch, !named.down)))
     }
 }
 
@@ -105,7 +108,8 @@ impl Find for Sentinels {
     }
 
     async fn find(&self, _group: u16, until: Instant) -> Result<Node, NoAnswer> {
-        let named = self.named(until).await?;
+        let why = || NoAnswer::NotSent("no sentinel names a settled primary".into());
+        let named = self.named(until).await?.ok_or_else(why)?;
         let link = self.link_to(&named.address)?;
         let until = until.min(Instant::now() + ROLE_MAX);
         let live = link.live(until).await?;
@@ -118,6 +122,18 @@ impl Find for Sentinels {
             named.address
         );
         Err(NoAnswer::NotSent(why))
+    }
+
+    async fn still(&self, _group: u16, node: &Node, until: Instant) -> bool {
+        match self.named(until).await {
+            // Nobody says anything: nothing better is known.
+            Err(_) => true,
+            // In the middle of a failover.
+            Ok(None) => false,
+            Ok(Some(named)) => self
+                .link_to(&named.address)
+                .is_ok_and(|link| !named.down && node.is_named(link.address(), named.epoch)),
+        }
     }
 
     async fn groups(&self, _until: Instant) -> Result<Vec<u16>, NoAnswer> {
@@ -135,15 +151,15 @@ impl Find for Sentinels {
 fn named(answer: &Value) -> Option<Named> {
     let fields: HashMap<String, String> = redis::from_redis_value(answer.clone()).ok()?;
     let field = |name: &str| fields.get(name).map(String::as_str);
-    if field("flags")?
-        .split(',')
-        .any(|flag| flag == "failover_in_progress")
-    {
+    let flags = field("flags")?;
+    let flag = |name: &str| flags.split(',').any(|flag| flag == name);
+    if flag("failover_in_progress") {
         return None;
     }
     Some(Named {
         address: address_of(field("ip")?, field("port")?),
         epoch: field("config-epoch")?.parse().ok()?,
+        down: flag("s_down"),
     })
 }
 
@@ -195,6 +211,7 @@ mod tests {
         let settled = Named {
             address: "127.0.0.1:7".into(),
             epoch: 3,
+            down: false,
         };
         assert_eq!(named(&answer("master")), Some(settled));
         assert_eq!(named(&answer("master,failover_in_progress")), None);

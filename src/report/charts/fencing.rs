@@ -13,7 +13,7 @@ use crate::report::scene::writes::{Fate, WriteMark};
 pub const CHART: Chart = Chart {
     file: "fencing.png",
     title: "Fencing tokens at the store",
-    reads: "● accepted, ✕ refused, ◆ seal; the line is the highest accepted so far. An accepted write below the line is damage: it carries a !",
+    reads: "● accepted, ✕ refused, ◆ seal; the line is the highest accepted so far. An accepted write below the line, or on it under a token that another grant has used, is damage: it carries a !",
     draw,
 };
 

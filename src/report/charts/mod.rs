@@ -9,6 +9,7 @@ pub mod paint_png;
 pub mod paint_svg;
 pub mod picture;
 pub mod plot;
+pub mod signal;
 pub mod swimlane;
 
 use crate::report::scene::Scene;

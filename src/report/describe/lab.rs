@@ -55,6 +55,20 @@ fn shown(event: &Event) -> String {
             moment,
             edge,
             fresh,
+            ..
+        } if moment == "past" => format!(
+            "{fault}: by the kernel there is {} past {edge}",
+            match fresh {
+                Seen::NeverArrived => "no connection",
+                Seen::Answered => "a connection",
+                _other => "nobody knows what",
+            }
+        ),
+        Event::Probe {
+            fault,
+            moment,
+            edge,
+            fresh,
             old,
             ..
         } => format!(
@@ -125,6 +139,11 @@ pub(super) fn lab(event: &Event) -> String {
         Event::ServerStarted { server, pid, .. } => {
             format!("server {server} is process {pid} and answers")
         }
+        Event::ServerGiven {
+            server,
+            address,
+            version,
+        } => format!("server {server} was given, version {version} at {address}, and answers"),
         Event::ServerExited {
             server: worker,
             code,

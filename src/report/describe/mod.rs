@@ -92,6 +92,7 @@ impl<'h> Teller<'h> {
             | Event::WorkerStarted { .. }
             | Event::WorkerExited { .. }
             | Event::ServerStarted { .. }
+            | Event::ServerGiven { .. }
             | Event::EdgeOpened { .. }
             | Event::ServerExited { .. }
             | Event::ChildSignal { .. }

@@ -16,23 +16,30 @@ pub fn timeline(model: &Model, links: &Links) -> Markup {
             p.lead { "Time runs from left to right, in seconds since the arm began. Rest on a mark for its story, or touch it: its story then stands below the picture, with the way to its event. Without the script each mark leads to its event at once." }
             @if let Some(main) = model.main() {
                 (both(main, &main.scene, links, Legend::All))
-                (enlarged(main, links, &main.scene, "The decisive moment, enlarged"))
+                (enlarged(main, links, &main.scene, "The decisive moment"))
             }
         }
     }
 }
 
-/// The decisive moment of an arm, or why there is none; the legend beyond that of `above`.
+/// The decisive moment of an arm: what it is, and a close look where that shows more; the legend
+/// beyond that of `above`.
 fn enlarged(arm: &ArmModel, links: &Links, above: &Scene, heading: &str) -> Markup {
-    match moment::of(arm) {
-        Ok(scene) => {
+    let Some(moment) = moment::of(arm) else {
+        return html! {
+            p.lead { "No moment stands out: nothing was broken, and nothing came late or out of order." }
+        };
+    };
+    let told = format!("{} s, when {}", at_ms(moment.at), moment.what);
+    match moment.near {
+        Some(scene) => {
             let legend = Legend::Beyond(Box::new(above.clone()));
             html! {
-                h4 { (heading) ": " (at_ms(scene.from)) " to " (at_ms(scene.to)) " s" }
+                h4 { (heading) ": " (told) " (shown from " (at_ms(scene.from)) " to " (at_ms(scene.to)) " s)" }
                 (both(arm, &scene, links, legend))
             }
         }
-        Err(why) => html! { p.lead { (why) "." } },
+        None => html! { p.lead { (heading) ": " (told) "." } },
     }
 }
 
@@ -40,9 +47,9 @@ fn enlarged(arm: &ArmModel, links: &Links, above: &Scene, heading: &str) -> Mark
 pub fn small(arm: &ArmModel, main: Option<&ArmModel>, links: &Links) -> Markup {
     let above = main.map_or_else(Scene::default, |main| main.scene.clone());
     let heading = if arm.result.red_as_required == Some(true) {
-        "What its witness did, enlarged"
+        "What its witness did"
     } else {
-        "The decisive moment, enlarged"
+        "The decisive moment"
     };
     html! {
         (both(arm, &arm.scene, links, Legend::Beyond(Box::new(above))))

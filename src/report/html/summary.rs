@@ -8,6 +8,7 @@ use crate::report::runs::Series;
 use crate::report::sentence::{Sentence, stop};
 use crate::report::story::{
     beside, controls, faults_done, first_line, holding, next, protection, saved, stale_writes,
+    summed,
 };
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
@@ -85,6 +86,7 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
                 (entry(question, links, main, &answers))
             }
             (entry("What saved the work?", links, main, &[saved::by(main)]))
+            @if let Some(line) = summed::line(main) { (entry("In numbers", links, main, &[line])) }
             (without(model, links))
             dt { "Is this lock safe?" }
             dd {

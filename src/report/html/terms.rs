@@ -4,8 +4,10 @@
 pub struct Term {
     /// As the list names it.
     pub name: &'static str,
-    /// Forms that are explained where they stand, lower case; none if the word is too common.
+    /// Forms that are explained where they stand; none if the word is too common.
     pub forms: &'static [&'static str],
+    /// Further forms that show that a page uses the word.
+    pub seen: &'static [&'static str],
     /// What it means, in sentences.
     pub meaning: &'static str,
 }
@@ -14,6 +16,17 @@ const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'sta
     Term {
         name,
         forms,
+        seen: &[],
+        meaning,
+    }
+}
+
+/// A word that is too common to be explained where it stands.
+const fn common(name: &'static str, seen: &'static [&'static str], meaning: &'static str) -> Term {
+    Term {
+        name,
+        forms: &[],
+        seen,
         meaning,
     }
 }
@@ -83,12 +96,12 @@ pub const TERMS: &[Term] = &[
     term(
         "stale",
         &["stale"],
-        "A write with an older fencing token than one that the store knew already. Accepting it is damage.",
+        "A write of an older holder: its fencing token is older than one that the store knew already, or the same that another grant has used. Accepting it is damage. Where the lock has issued wrong tokens (its counter was lost), the write of the rightful holder looks so, too: that one is told apart, as refused although its writer was entitled, and is not called stale.",
     ),
     term(
         "late",
         &["late"],
-        "A write that reached the store after its writer's lease had ended. It may be legal by the order of the tokens, if the store has not heard of a newer one.",
+        "A write (or a read) that reached the store after its worker's lease had ended. It may be legal by the order of the tokens, if the store has not heard of a newer one.",
     ),
     term(
         "lost update",

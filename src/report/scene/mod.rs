@@ -7,6 +7,7 @@ pub mod belief;
 pub mod beside;
 pub mod faults;
 pub mod frames;
+mod known;
 pub mod marks;
 pub mod rightful;
 pub mod server;

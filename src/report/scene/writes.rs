@@ -1,10 +1,11 @@
 //! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
+use super::known::Known;
 use super::rightful;
 use super::tenure::Tenure;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, AttemptKind, Call};
-use crate::timeline::history::{History, Operation, StoreAttempt};
+use crate::timeline::history::{History, Operation};
 use std::collections::HashMap;
 
 /// What became of a write.
@@ -46,6 +47,9 @@ pub struct WriteMark {
     pub fencing: Option<u64>,
     /// Highest fencing token that the store knew, or had accepted before.
     pub highest: Option<u64>,
+    /// The write of another grant that the store had accepted under the same fencing token, which
+    /// was the highest of any write.
+    pub twin: Option<String>,
     /// Grant that it claims.
     pub grant: Option<GrantId>,
     /// The write that the writer had read before.
@@ -76,9 +80,11 @@ impl WriteMark {
         self.applied.unwrap_or(self.asked)
     }
 
-    /// Its fencing token is older than one that the store knew.
+    /// Its fencing token is older than one that the store knew, or one under which the store had
+    /// taken a write of another grant.
     pub fn is_older(&self) -> bool {
-        matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high)
+        let older = matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high);
+        older || self.twin.is_some()
     }
 
     /// Its writer claims no grant and has no token: it writes without the lock.
@@ -146,46 +152,6 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
     marks
 }
 
-/// What the store had accepted so far, in its own order, by resource.
-#[derive(Default)]
-struct Known<'h> {
-    /// The last accepted write.
-    last: HashMap<&'h str, &'h str>,
-    /// The highest fencing token of anything accepted.
-    highest: HashMap<&'h str, u64>,
-}
-
-impl<'h> Known<'h> {
-    /// Adds to a mark what the store's log says of it.
-    fn join(&mut self, mark: &mut WriteMark, attempt: &'h StoreAttempt) {
-        mark.write.clone_from(&attempt.write);
-        mark.applied = Some(attempt.applied);
-        mark.grant = attempt.grant.clone().or(mark.grant.take());
-        mark.fencing = attempt.fencing.map(|token| token.0).or(mark.fencing);
-        // A store that compares apart from writing may not have seen what it had accepted.
-        let accepted = self.highest.get(&*attempt.resource).copied();
-        mark.highest = attempt.highest.map(|token| token.0).max(accepted);
-        mark.fate = if attempt.accepted {
-            Fate::Accepted
-        } else {
-            Fate::Rejected
-        };
-        mark.based_on.clone_from(&attempt.based_on);
-        mark.events.push(attempt.seq);
-        mark.event = attempt.seq;
-        if let (true, Some(token)) = (attempt.accepted, attempt.fencing) {
-            let known = self.highest.entry(&attempt.resource).or_default();
-            *known = token.0.max(*known);
-        }
-        if attempt.accepted && attempt.kind == AttemptKind::Write {
-            let before = self.last.insert(&attempt.resource, &attempt.write);
-            mark.overwrites = before
-                .filter(|before| attempt.based_on.as_deref() != Some(*before))
-                .map(str::to_owned);
-        }
-    }
-}
-
 fn late(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> Option<u64> {
     let tenure = tenures.get(mark.tenure?)?;
     mark.applied?
@@ -236,6 +202,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         applied: Some(applied),
         fencing: None,
         highest: None,
+        twin: None,
         grant: None,
         based_on: None,
         overwrites: None,

@@ -43,6 +43,17 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
         .fencing
         .map_or("no fencing token".to_owned(), |token| token.to_string());
     match harm {
+        Harm::Stale if write.twin.is_some() => {
+            let twin = write.twin.as_deref().unwrap_or_default();
+            let sentence = Sentence::of("it was stale: the store had accepted ");
+            let sentence = match named(scene, twin) {
+                Some(before) => sentence.event(twin, before.event),
+                None => sentence.text(twin),
+            };
+            sentence.text(format!(
+                " of another grant with the same fencing token {own}, so the token tells neither from the other"
+            ))
+        }
         Harm::Stale => {
             let highest = write.highest.unwrap_or(0);
             let sentence = Sentence::of("it was stale: the store had ");

@@ -2,6 +2,7 @@
 //! what became of a request that it held.
 
 use super::points::place;
+use crate::checks::say::seen_over;
 use crate::faults;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -74,7 +75,10 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         .event(clock.at(end), *heal)
         .text(format!(", for {}", span(end.saturating_sub(begun))));
     match mark.removed.map(at) {
-        Some(_) if mark.of_server => sentence.text(", until the server was seen to be back"),
+        Some(_) if mark.of_server => match faults::find(&mark.kind) {
+            Some(kind) => sentence.text(format!(", {}", seen_over(kind))),
+            None => sentence,
+        },
         Some(removed) if removed != at(end) => {
             sentence.text(format!(", seen to be gone at {removed}"))
         }

@@ -11,12 +11,14 @@ pub mod holding;
 mod inverted;
 mod limits;
 pub mod moment;
+pub mod near;
 pub mod next;
 pub mod notes;
 pub mod points;
 pub mod protection;
 pub mod saved;
 pub mod stale_writes;
+pub mod summed;
 pub mod untested;
 
 use super::model::ArmModel;

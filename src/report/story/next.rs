@@ -21,7 +21,7 @@ pub fn actions(model: &Model, series: &Series) -> Vec<Sentence> {
     };
     match model.result.verdict {
         Verdict::Pass => pass(model, series),
-        Verdict::Limit => limits::advice(main),
+        Verdict::Limit => limits::advice(model, main),
         Verdict::Fail => vec![again(fail(main), model)],
         Verdict::Inconclusive => vec![again(inconclusive(model, main), model)],
     }

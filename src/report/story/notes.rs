@@ -112,7 +112,7 @@ fn counted(scene: &Scene) -> String {
         )
     };
     format!(
-        "counted are writes that reached the store, {accepted} of them accepted{apart}. Stale: older than a fencing token that the store had taken. Late: after the writer's lease had ended, whatever the order"
+        "counted are writes that reached the store, {accepted} of them accepted{apart}. Stale: older than a fencing token that the store had taken, or the same of another grant. Late: after the writer's lease had ended, whatever the order"
     )
 }
 

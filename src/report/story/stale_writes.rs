@@ -45,11 +45,15 @@ pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
 fn none(scene: &Scene) -> Vec<Sentence> {
     let inverted = inverted::told(scene);
     let lockless = reached(scene).find(|write| write.is_lockless());
-    let head = format!("none was tried: {}", counted(scene));
+    let reached = counted(scene);
     let mut sentences = vec![Sentence::of(match (&inverted, lockless) {
-        (None, None) => format!("{head}, each in order and within its lease"),
-        (Some(_), _) => format!("{head}. Yet the fence did not tell the right holder"),
-        (None, Some(_)) => head,
+        (None, None) => {
+            format!("none was tried: {reached}, each in order and within its lease")
+        }
+        (Some(_), _) => format!(
+            "by the fencing tokens none; but here the tokens were wrong, not the writers: {reached}"
+        ),
+        (None, Some(_)) => format!("none with a fencing token was tried: {reached}"),
     })];
     sentences.extend(inverted);
     sentences.extend(lockless.map(without_lock));

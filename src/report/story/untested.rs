@@ -23,12 +23,21 @@ pub fn untested(model: &Model) -> Vec<String> {
         fence_word(plan.store.fence)
     ));
     told.push("Fencing covers the writes that go through this store. Whatever else a holder does (files, mails, calls to other services) was not fenced and not looked at.".to_owned());
+    told.extend(given_server(model));
     told.extend(fence_gap(plan));
     told.extend(other_faults(plan));
     told.extend(other_kinds(plan));
     told.extend(blind_checks(main));
     told.push("Real networks, other versions, load, and clocks that step, unless the list of faults above names them.".to_owned());
     told
+}
+
+/// What nobody had in hand.
+fn given_server(model: &Model) -> Option<String> {
+    let server = model.fact("given_server")?;
+    Some(format!(
+        "The lock server was given and not started by lockdrill: {server}. Its settings, its memory and what it keeps on disk were as they were, its clock was read and never set, nobody kept others away from it, and no fault was done to it."
+    ))
 }
 
 fn workers(plan: &Plan) -> String {

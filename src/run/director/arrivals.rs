@@ -4,7 +4,7 @@ use super::DirectorError;
 use super::Ending;
 use super::edges;
 use super::incoming::Incoming;
-use super::players::Standing;
+use super::players::{Followed, Standing};
 use super::scene::{STORE, Scene};
 use super::servers;
 use super::waits;
@@ -63,6 +63,7 @@ pub fn take(scene: &mut Scene, incoming: Incoming) -> Result<(), DirectorError> 
 fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), DirectorError> {
     let by = By::Server(server.clone());
     match observed {
+        _any if is_over(scene, &server) => Ok(()),
         Observed::Synced(at) => {
             scene.synced.insert(server.clone());
             scene.record(scene.lab(at), by, Event::ObserverSynced { server })
@@ -117,6 +118,11 @@ fn placed(scene: &mut Scene, event: Event) -> Event {
     }
 }
 
+fn is_over(scene: &Scene, server: &str) -> bool {
+    let server = scene.servers.get(server);
+    server.is_some_and(|server| matches!(server.followed, Followed::Over))
+}
+
 fn is_ending(scene: &Scene, server: &str) -> bool {
     let server = scene.servers.get(server);
     server.is_some_and(|server| matches!(server.standing, Standing::Ending | Standing::Gone))
@@ -124,7 +130,7 @@ fn is_ending(scene: &Scene, server: &str) -> bool {
 
 fn child(scene: &mut Scene, event: &ChildEvent) -> Result<(), DirectorError> {
     let mut servers = scene.servers.iter();
-    if let Some((name, _)) = servers.find(|(_, server)| server.pid == event.pid) {
+    if let Some((name, _)) = servers.find(|(_, server)| server.pid == Some(event.pid)) {
         let name = name.clone();
         return server(scene, &name, event);
     }

@@ -59,7 +59,7 @@ async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
                 control.clone().mark(END_MARK).await?;
                 asked.push(name.clone());
             }
-            (Followed::Stream | Followed::No, _) => {}
+            (Followed::Stream | Followed::No | Followed::Over, _) => {}
         }
     }
     for name in asked {

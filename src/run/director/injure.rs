@@ -140,7 +140,10 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
             // The number of a process that is gone may be somebody else's by now.
             let server = server.filter(|server| server.standing != Standing::Gone);
             let server = server.ok_or("it is gone")?;
-            return Ok(Struck::Server(name.to_owned(), server.pid));
+            let pid = server
+                .pid
+                .ok_or("the lab was given it and did not start it")?;
+            return Ok(Struck::Server(name.to_owned(), pid));
         }
     };
     let worker = scene.workers.get(&name).filter(|worker| !worker.exited);

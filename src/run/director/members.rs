@@ -4,7 +4,7 @@
 use super::incoming;
 use super::players::{Followed, Server, Standing};
 use super::ports;
-use super::scene::{PREFIX, Scene};
+use super::scene::Scene;
 use super::servers::{self, Program};
 use super::{DirectorError, arrivals, until};
 use crate::env::deployment::{Kind, Layout, Member, Site, Watched};
@@ -12,6 +12,7 @@ use crate::env::error::EnvError;
 use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
 use crate::env::redis::appended;
+use crate::env::redis::door::Door;
 use crate::env::redis::observe::Control;
 use crate::env::redis::role;
 use crate::plan::Service;
@@ -63,7 +64,7 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
         inner_ports: &inner,
         folder: &scene.spec.work_dir,
         redis: &scene.spec.redis,
-        key: &format!("{PREFIX}{{{}}}", scene.plan.lock.key),
+        key: &format!("{}{{{}}}", scene.prefix(), scene.plan.lock.key),
     };
     Ok((kind.lay_out)(&site)?)
 }
@@ -85,7 +86,7 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
     let spawned = servers::spawn(scene, member.name, program, folder).await?;
     let Spawned { pid, start_ticks } = spawned;
     let server = Server {
-        pid,
+        pid: Some(pid),
         service: Service::Lock,
         address: member.address,
         control: None,
@@ -116,11 +117,12 @@ async fn ready(scene: &mut Scene, layout: &Layout) -> Result<(), DirectorError> 
 
 /// Follows what a member does and what it says of itself.
 async fn follow(scene: &mut Scene, name: &'static str, socket: &Path) -> Result<(), DirectorError> {
-    let control = Control::connect(socket, PREFIX, READY_MAX).await?;
+    let door = Door::Socket(socket.to_owned());
+    let control = Control::connect(&door, scene.prefix(), READY_MAX).await?;
     let out = incoming::observed(name, scene.outbox.clone());
     tokio::spawn(role::watch(socket.to_owned(), out.clone()));
     let folder = scene.spec.work_dir.join(name);
-    let marks = appended::follow(&folder, (name, PREFIX), out)
+    let marks = appended::follow(&folder, (name, scene.prefix()), out)
         .map_err(|error| DirectorError::Bug(format!("no observer of {name}: {error}")))?;
     if let Some(server) = scene.servers.get_mut(name) {
         server.control = Some(control);

@@ -9,6 +9,8 @@ mod collect;
 mod dead;
 mod dispatch;
 mod edges;
+mod following;
+mod given;
 mod incoming;
 mod injure;
 mod members;
@@ -150,6 +152,7 @@ async fn direct(spec: ArmSpec, plan: Plan) -> Result<Ending, DirectorError> {
         Ok(ending) => ending.reason().to_owned(),
         Err(error) => {
             injure::heal_all(&mut scene, "error").await;
+            given::abandon(&mut scene).await;
             format!("error: {error}")
         }
     };

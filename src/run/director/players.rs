@@ -28,11 +28,11 @@ pub struct Worker {
     pub exited: bool,
 }
 
-/// One server process.
+/// One server.
 #[derive(Debug)]
 pub struct Server {
-    /// Process id and process group.
-    pub pid: i32,
+    /// Process id and process group; none for one that somebody else has started.
+    pub pid: Option<i32>,
     /// What it serves.
     pub service: Service,
     /// Where it listens.
@@ -50,6 +50,8 @@ pub struct Server {
 pub enum Followed {
     /// Not at all.
     No,
+    /// No more: what it does now is no part of the drill.
+    Over,
     /// By its replication stream.
     Stream,
     /// One of several: by its append-only file and its role.

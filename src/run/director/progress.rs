@@ -1,5 +1,6 @@
 //! What the director tells the conductor while it works: one JSON line each on stdout.
 
+use super::truth::Truth;
 use crate::timeline::event::{Answer, By, Call, Change, Event, Line};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -34,8 +35,9 @@ pub fn tell(progress: &Progress) {
     }
 }
 
-/// The sentence for a line that is worth a person's attention; none for the others.
-pub fn sentence(line: &Line) -> Option<String> {
+/// The sentence for a line that is worth a person's attention; none for the others. `before` is
+/// what was known before it.
+pub fn sentence(line: &Line, before: &Truth) -> Option<String> {
     let who = match &line.by {
         By::Worker(name) | By::Server(name) => name.as_str(),
         By::Lab => "lab",
@@ -51,6 +53,13 @@ pub fn sentence(line: &Line) -> Option<String> {
         Event::Effect { key, change, .. } => granted(who, key, change),
         Event::Return { answer, .. } => answered(who, answer),
         Event::Invoke { call, .. } => leaving(call),
+        Event::ServerRole {
+            server,
+            primary: true,
+            since: Some(_),
+            ..
+        } => (!before.is_primary(server))
+            .then(|| format!("{server} was promoted: it takes writes now")),
         other => of_fault(other),
     }
 }
@@ -72,12 +81,6 @@ fn of_fault(event: &Event) -> Option<String> {
         Event::FaultNotInjected { fault, why } => {
             Some(format!("fault {fault} not injected: {why}"))
         }
-        Event::ServerRole {
-            server,
-            primary: true,
-            since: Some(_),
-            ..
-        } => Some(format!("{server} was promoted: it takes writes now")),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
+use crate::env::redis::given;
 use crate::plan::Plan;
 use crate::run::recorder::Recorder;
 use crate::run::run_dir;
@@ -30,8 +31,8 @@ pub const SERVER: &str = "redis";
 /// Name of the store's server, if it has one.
 pub const STORE: &str = "store";
 
-/// Prefix of every key that an arm touches.
-pub const PREFIX: &str = "lockdrill:";
+/// In front of every key of an arm, on a server of its own.
+const PREFIX: &str = given::OWN;
 
 /// The arm.
 pub struct Scene {
@@ -151,9 +152,10 @@ impl Scene {
             .recorder
             .append(at, by, event)
             .map_err(DirectorError::Record)?;
+        let said = progress::sentence(&line, &self.truth);
         self.truth.note(&line);
         self.seen.extend(self.namer.names_of(&line));
-        if let Some(text) = progress::sentence(&line) {
+        if let Some(text) = said {
             progress::tell(&Progress::Said { at: line.at, text });
         }
         Ok(())
@@ -193,6 +195,12 @@ impl Scene {
         let next = self.positions.entry(server.to_owned()).or_default();
         *next += 1;
         *next - 1
+    }
+
+    /// In front of every key of this arm: on a server that others may use, its own.
+    pub fn prefix(&self) -> &str {
+        let given = self.spec.given.as_ref();
+        given.map_or(PREFIX, |given| &given.prefix)
     }
 
     /// The registry's entry for this arm's store.

@@ -1,22 +1,22 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::{self, Incoming};
+use super::incoming::Incoming;
 use super::players::{Followed, Server, Standing};
-use super::scene::{PREFIX, SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, members, ports, until};
+use super::scene::{SERVER, STORE, Scene};
+use super::{DirectorError, arrivals, clocks, following, given, members, ports, until};
 use crate::env::deployment;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
+use crate::env::redis::door::Door;
 use crate::env::redis::find::RedisBinary;
-use crate::env::redis::observe::{self, Control};
+use crate::env::redis::observe::Control;
 use crate::env::redis::server;
-use crate::env::redis::tap::Tap;
 use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
-use crate::timeline::event::{By, Change, Event};
+use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,9 +27,13 @@ const READY_MAX: Duration = Duration::from_secs(20);
 /// Starts the lock server, and the store's server if the store lives on one. Nobody observes that
 /// one: the store's log is read at the end.
 pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
-    match deployment::of(&scene.plan.lock.backend) {
-        Some(kind) => members::start(scene, kind).await?,
-        None => up(scene, Service::Lock).await?,
+    match (
+        scene.spec.given.clone(),
+        deployment::of(&scene.plan.lock.backend),
+    ) {
+        (Some(given), _) => given::join(scene, &given).await?,
+        (None, Some(kind)) => members::start(scene, kind).await?,
+        (None, None) => up(scene, Service::Lock).await?,
     }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
@@ -87,15 +91,19 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     };
     let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
-    let control = ready(scene, role, (&socket, spawned.pid)).await?;
+    let door = Door::Socket(socket);
+    let control = ready(scene, role, (&door, spawned.pid)).await?;
     if service == Service::Lock {
-        follow(scene, socket, (role, &control, had.is_some())).await?;
+        following::follow(scene, door, had.map(|_| &control)).await?;
+        if had.is_some() {
+            following::still_held(scene, role, &control).await?;
+        }
     }
     let address = open(scene, service, (&control, had)).await?;
     scene.servers.insert(
         role.to_owned(),
         Server {
-            pid: spawned.pid,
+            pid: Some(spawned.pid),
             service,
             address,
             control: Some(control),
@@ -111,42 +119,6 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         pid: spawned.pid,
         start_ticks: spawned.start_ticks,
     })
-}
-
-/// Follows the server's stream from here on. Of a server that was started again, puts on the record
-/// what it still holds of the lock.
-async fn follow(
-    scene: &mut Scene,
-    socket: PathBuf,
-    (role, control, again): (&str, &Control, bool),
-) -> Result<(), DirectorError> {
-    let key = scene.plan.lock.key.clone();
-    let counter = match again {
-        true => control.held(&key).await?.1.unwrap_or(0),
-        false => 0,
-    };
-    scene.synced.remove(SERVER);
-    let out = incoming::observed(SERVER, scene.outbox.clone());
-    let tap = Tap::new(SERVER, PREFIX).counting_from(&key, counter);
-    tokio::spawn(observe::follow(socket, tap, out));
-    until::synced(scene, SERVER, READY_MAX).await?;
-    if !again {
-        return Ok(());
-    }
-    let (held, value) = control.held(&key).await?;
-    let counted = Change::Counter {
-        value: Some(value.unwrap_or(0)),
-    };
-    for change in [held, counted] {
-        let event = Event::Effect {
-            server: role.to_owned(),
-            pos: scene.next_pos(role),
-            key: key.clone(),
-            change,
-        };
-        scene.record(scene.now(), By::Server(role.to_owned()), event)?;
-    }
-    Ok(())
 }
 
 /// Lets everybody in: at the address that it had before, at a fixed one in a network namespace of
@@ -214,9 +186,10 @@ pub async fn spawn(
 async fn ready(
     scene: &mut Scene,
     role: &str,
-    (socket, pid): (&Path, i32),
+    (door, pid): (&Door, i32),
 ) -> Result<Control, DirectorError> {
-    let connect = Control::connect(socket, PREFIX, READY_MAX);
+    let prefix = scene.prefix().to_owned();
+    let connect = Control::connect(door, &prefix, READY_MAX);
     tokio::pin!(connect);
     loop {
         tokio::select! {

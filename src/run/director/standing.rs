@@ -43,7 +43,8 @@ impl Scene {
         let servers = self.servers.iter();
         servers
             .filter(|(_, server)| {
-                server.standing == Standing::Up && !matches!(server.followed, Followed::No)
+                server.standing == Standing::Up
+                    && matches!(server.followed, Followed::Stream | Followed::Appended(_))
             })
             .filter_map(|(name, server)| Some((name.clone(), server.control.clone()?)))
             .collect()

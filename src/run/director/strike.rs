@@ -2,7 +2,7 @@
 
 use super::players::Standing;
 use super::scene::Scene;
-use super::{DirectorError, until};
+use super::{DirectorError, given, until};
 use crate::env::error::EnvError;
 use crate::env::sweep;
 use crate::timeline::event::Event;
@@ -39,18 +39,30 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
-    let servers = scene.servers.values();
-    let mut ports: Vec<u16> = servers.map(|server| server.address.port()).collect();
-    ports.extend(scene.edge_server.iter().map(|server| server.address.port()));
-    ports.extend(scene.edges.iter().flat_map(|edges| edges.ports()));
-    ports.retain(|port| !scene.taken.contains(port));
-    let left = sweep::left(scene.spec.isolation, &ports).map_err(|error| {
+    let given = given::leave(scene).await?;
+    let left = sweep::left(scene.spec.isolation, &ports(scene)).map_err(|error| {
         DirectorError::Env(EnvError::new(
             format!("cannot look for what is left: {error}"),
             "run `lockdrill doctor`",
         ))
     })?;
-    scene.record_lab(Event::Sweep { left })
+    scene.record_lab(Event::Sweep {
+        left: left.into_iter().chain(given).collect(),
+    })
+}
+
+/// Where somebody of the arm listened.
+fn ports(scene: &Scene) -> Vec<u16> {
+    let servers = scene.servers.values().map(|server| server.address);
+    let edges = scene.edges.iter().flat_map(|edges| edges.places());
+    let makers = scene.edge_server.iter().map(|server| server.address);
+    // A server that was given goes on, and a straight way leads to it.
+    let given = scene.spec.given.as_ref().map(|given| given.address);
+    let own = servers.chain(edges).chain(makers);
+    // What listens where a stranger took a dead server's place is not ours.
+    own.filter(|place| Some(*place) != given && !scene.taken.contains(&place.port()))
+        .map(|place| place.port())
+        .collect()
 }
 
 /// The servers whose processes are there. A number is signalled only while it is our child's.
@@ -59,6 +71,6 @@ fn running(scene: &Scene) -> Vec<i32> {
     let there = servers.filter(|server| server.standing != Standing::Gone);
     let edges = scene.edge_server.iter();
     let edges = edges.filter(|server| server.standing != Standing::Gone);
-    let there = there.map(|server| server.pid);
+    let there = there.filter_map(|server| server.pid);
     there.chain(edges.map(|server| server.pid)).collect()
 }

@@ -108,7 +108,7 @@ pub async fn count_unknown_scripts_again(scene: &mut Scene) -> Result<(), Direct
     let counted: Vec<_> = counted.collect();
     for (fault, service) in counted {
         let server = scene.server_name(service).map(str::to_owned);
-        let found = server.and_then(|name| Some((name.clone(), scene.servers.get(&name)?.pid)));
+        let found = server.and_then(|name| Some((name.clone(), scene.servers.get(&name)?.pid?)));
         if let Some((name, pid)) = found {
             count_unknown_scripts(scene, (&fault, &Struck::Server(name, pid))).await?;
         }

@@ -97,7 +97,8 @@ pub async fn ended(scene: &mut Scene, pid: i32, limit: Duration) -> Result<(), D
         let workers = scene.workers.values();
         let mut workers = workers.map(|worker| (worker.pid, worker.exited));
         let servers = scene.servers.values();
-        let mut servers = servers.map(|server| (server.pid, server.standing == Standing::Gone));
+        let mut servers =
+            servers.filter_map(|server| Some((server.pid?, server.standing == Standing::Gone)));
         let ended = |(of, gone): (i32, bool)| of == pid && gone;
         workers.any(ended) || servers.any(ended)
     })
@@ -107,7 +108,7 @@ pub async fn ended(scene: &mut Scene, pid: i32, limit: Duration) -> Result<(), D
 /// Waits, at most `limit`, until no server and no worker is left; not an error if some are.
 pub async fn gone(scene: &mut Scene, limit: Duration) -> Result<(), DirectorError> {
     let all_gone = |scene: &Scene| {
-        let gone = |server: &Server| server.standing == Standing::Gone;
+        let gone = |server: &Server| server.pid.is_none() || server.standing == Standing::Gone;
         let edges = scene.edge_server.as_ref();
         scene.servers.values().all(gone)
             && edges.is_none_or(|server| server.standing == Standing::Gone)

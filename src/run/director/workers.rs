@@ -4,7 +4,7 @@
 use super::asking::Answered;
 use super::incoming;
 use super::players::Worker;
-use super::scene::{PREFIX, Scene};
+use super::scene::Scene;
 use super::{DirectorError, clocks, edges, waits};
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn};
@@ -140,7 +140,7 @@ fn write_spec(
         lab_zero_ns: scene.zero_ns,
         lock: LockSpec {
             address,
-            prefix: PREFIX.to_owned(),
+            prefix: scene.prefix().to_owned(),
         },
         store: store.clone(),
         queue: queue_spec(scene),

@@ -3,6 +3,20 @@
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use serde::{Deserialize, Serialize};
 
+/// Who an event comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The lab itself.
+    Lab,
+    /// A worker process, by name.
+    Worker(String),
+    /// The observer of a lock server, by the server's name.
+    Server(String),
+    /// The protected store's own log, or that of the queue beside it.
+    Store,
+}
+
 /// What the kernel told a parent of its child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

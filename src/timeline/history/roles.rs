@@ -57,6 +57,13 @@ impl History {
         all
     }
 
+    /// Whether another server had certainly taken over from this one by a time, ns.
+    pub fn was_replaced(&self, server: &str, by: u64) -> bool {
+        let promotions = self.promotions();
+        let last = promotions.iter().rfind(|one| one.at.latest <= by);
+        last.is_some_and(|last| last.server != server)
+    }
+
     /// Whether a server took writes at a time, ns, by what it had said last.
     pub fn took_writes(&self, server: &str, at: u64) -> bool {
         let roles = self.roles.get(server).map_or(&[][..], Vec::as_slice);

@@ -1,8 +1,9 @@
 //! Lease bars, belief beyond entitlement, and what hangs on a bar: the lease's end, a lost key.
 
+use super::labels::small;
 use super::{BAR, Canvas};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form, text_width};
+use crate::report::charts::picture::{Anchor, Area, Form, Words, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::words::{at, span};
 use std::collections::HashMap;
@@ -83,24 +84,55 @@ impl Canvas<'_> {
                 taken.event,
             );
         }
+        self.number(tenure, (x, area.y, w), ink);
+    }
+
+    /// The grant's fencing token on its bar, where nothing crosses it; else all the same, drawn last
+    /// and on a ground of its own; on a bar that is too narrow above it, if there is room.
+    fn number(&mut self, tenure: &Tenure, (x, top, w): (f64, f64, f64), ink: Ink) {
         let Some(token) = tenure.fencing else { return };
+        let short = token.to_string();
+        let full = format!("fencing token {token}");
         let full = if tenure.endless {
-            format!("fencing token {token}, no lease")
+            format!("{full}, no lease")
         } else {
-            format!("fencing token {token}")
+            full
         };
-        for text in [full, format!("{token}")] {
-            if text_width(&text, 11.0, true) + 10.0 <= w {
-                let y = area.y + 14.0;
-                let places = [
-                    (x + 6.0, y, Anchor::Start),
-                    (x + w / 2.0, y, Anchor::Middle),
-                    (x + w - 6.0, y, Anchor::End),
-                ];
-                if self.label(&text, Ink::OnLease, true, &places) {
-                    break;
-                }
+        let fits = |text: &str| text_width(text, 11.0, true) + 4.0 <= w;
+        let y = top + 14.0;
+        for text in [&full, &short] {
+            let places = [
+                (x + 6.0, y, Anchor::Start),
+                (x + w / 2.0, y, Anchor::Middle),
+                (x + w - 6.0, y, Anchor::End),
+            ];
+            if fits(text) && self.label(text, Ink::OnLease, true, &places) {
+                return;
             }
+        }
+        if fits(&short) {
+            let words = Words {
+                x: x + w / 2.0,
+                y,
+                anchor: Anchor::Middle,
+                ..small(&short, Ink::OnLease, true)
+            };
+            self.shelf.take(words.area());
+            self.on_top.push((words, ink));
+            return;
+        }
+        let above = [
+            (x, top - 3.0, Anchor::Start),
+            (x + w / 2.0, top + BAR + 11.0, Anchor::Middle),
+        ];
+        self.label(&short, Ink::Text, true, &above);
+    }
+
+    /// Numbers that something crosses.
+    pub(super) fn numbers(&mut self) {
+        for (words, ground) in std::mem::take(&mut self.on_top) {
+            self.picture.add(Form::Fill(words.area(), ground));
+            self.picture.add(Form::Text(words));
         }
     }
 

@@ -31,6 +31,7 @@ impl<'s> Canvas<'s> {
             scene,
             picture: Picture::new(width, 0.0, label(scene)),
             shelf: Shelf::default(),
+            on_top: Vec::new(),
             axis: TimeAxis {
                 from: scene.from,
                 to: scene.to,

@@ -57,7 +57,7 @@ impl Canvas<'_> {
     }
 }
 
-fn small(text: &str, ink: Ink, bold: bool) -> Words {
+pub(super) fn small(text: &str, ink: Ink, bold: bool) -> Words {
     Words {
         x: 0.0,
         y: 0.0,

@@ -15,7 +15,8 @@ mod store;
 
 pub(super) use store::{store_forms, write_note};
 
-use super::picture::{Area, Picture, Shelf};
+use super::ink::Ink;
+use super::picture::{Area, Picture, Shelf, Words};
 use super::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::scene::writes::{Fate, WriteMark};
@@ -59,6 +60,7 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
     canvas.store_points();
     canvas.beside_points();
     canvas.stalls();
+    canvas.numbers();
     canvas.lane_names();
     canvas.finish(options)
 }
@@ -68,6 +70,8 @@ struct Canvas<'s> {
     scene: &'s Scene,
     picture: Picture,
     shelf: Shelf,
+    /// Texts that are drawn over everything else, each with its ground.
+    on_top: Vec<(Words, Ink)>,
     axis: TimeAxis,
     narrow: bool,
     /// Upper edge of the first lane.

@@ -105,7 +105,7 @@ pub(super) const ASKED: Entry = Entry {
     sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Accepted)],
 };
 pub(super) const STALE: Entry = Entry {
-    meaning: "accepted although stale (older fencing token)",
+    meaning: "accepted although stale (its fencing token is older, or was used by another grant)",
     sample: |x, y| harm_forms(Harm::Stale, (x + 9.0, y)).to_vec(),
 };
 pub(super) const BORROWED: Entry = Entry {

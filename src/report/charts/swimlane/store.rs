@@ -165,9 +165,13 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
         .fencing
         .map_or_else(String::new, |token| format!(" with fencing token {token}"));
     let head = format!("{what} {}{token}", write.write);
-    let knew = write
-        .highest
-        .map_or_else(String::new, |highest| format!("; the store knew {highest}"));
+    let knew = match (&write.twin, write.highest) {
+        (Some(twin), _) => {
+            format!("; the store had taken {twin} of another grant with the same token")
+        }
+        (None, Some(highest)) => format!("; the store knew {highest}"),
+        (None, None) => String::new(),
+    };
     match (write.fate, write.applied) {
         (Fate::Accepted, _) => {
             let told = match write.harm() {

@@ -48,8 +48,8 @@ impl Edges {
     }
 
     /// Where they listen.
-    pub fn ports(&self) -> impl Iterator<Item = u16> {
-        self.at.values().map(SocketAddr::port)
+    pub fn places(&self) -> impl Iterator<Item = SocketAddr> {
+        self.at.values().copied()
     }
 }
 

@@ -141,7 +141,7 @@ impl<'a> Collector<'a> {
             Event::PatienceEnded { .. } | Event::Stall { .. } | Event::Sweep { .. } => {
                 self.host(stamp, event);
             }
-            Event::EdgeOpened { .. } | Event::Note { .. } => {}
+            Event::EdgeOpened { .. } | Event::ServerGiven { .. } | Event::Note { .. } => {}
         }
     }
 

@@ -1,0 +1,210 @@
+//! Locks on one Postgres server (10 or later): one row a lock, one conditional statement an
+//! operation, on the database's clock.
+
+use crate::ids::FencingToken;
+use crate::lock::backends::postgres_ear::{self, Ear};
+use crate::lock::backends::postgres_words::{DRAW, Digested, GREETING, REMAINING, Words};
+use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
+use crate::lock::error::{CommandError, LockError};
+use crate::lock::flaws::Flaw;
+use crate::lock::service::{
+    AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
+    Wake,
+};
+use crate::postgres_link::{Link, NoAnswer, Param};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSqlOwned, Type};
+
+/// Longest time to connect in the first place.
+const CONNECT_BUDGET: Duration = Duration::from_secs(2);
+
+/// Its entry in the registry.
+pub const KIND: LockKind = LockKind {
+    name: "postgres",
+    summary: "one Postgres server, one row a lock, one statement an operation",
+    capabilities: Capabilities {
+        fencing: Promise::BestEffort(
+            "rises for as long as the server keeps its rows, a crash included; a failover to a standby that lagged or a restored backup can set it back",
+        ),
+        exclusion: Promise::BestEffort(
+            "for as long as the server keeps its rows and its wall clock does not jump",
+        ),
+        fair: Promise::BestEffort(
+            "waiters are woken in the order of their arrival; a newcomer may overtake",
+        ),
+        wakes: true,
+    },
+    servers: Servers::Postgres,
+    within_one_process: false,
+    flaws: &[
+        Flaw::BlindRelease,
+        Flaw::BlindRenew,
+        Flaw::RenewRecreates,
+        Flaw::DeadlineFromReply,
+        Flaw::TimeoutMeansBusy,
+        Flaw::IgnoresRenewalFailure,
+        Flaw::FailsOpen,
+        Flaw::HotPoll,
+        Flaw::WallClockDeadline,
+    ],
+    on_the_wire: |_, _| Vec::new(),
+    connect,
+};
+
+fn connect(spec: ConnectSpec) -> Connecting {
+    Box::pin(async move {
+        check_flaw(&KIND, spec.flaw)?;
+        let link = Link::new(&spec.address, GREETING)?;
+        let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
+        let until = Instant::now() + CONNECT_BUDGET;
+        let answers = link.call("SELECT 1", &[], until).await;
+        answers.map_err(|why| LockError::Failed(CommandError::from(why).to_string()))?;
+        let service: Arc<dyn LockService> = Arc::new(Postgres {
+            link,
+            ears: Arc::new(ears),
+            words: Words::new(spec.flaw),
+            flaw: spec.flaw,
+            armed: spec.armed,
+        });
+        Ok(service)
+    })
+}
+
+struct Postgres {
+    link: Link,
+    /// Never connected itself: each waiter makes a connection of its own.
+    ears: Arc<Link>,
+    words: Words,
+    flaw: Option<Flaw>,
+    armed: Option<Armed>,
+}
+
+impl From<NoAnswer> for CommandError {
+    fn from(no_answer: NoAnswer) -> CommandError {
+        match no_answer {
+            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) => CommandError::Failed(why),
+            NoAnswer::Unknown(why) => CommandError::Unknown(why),
+        }
+    }
+}
+
+/// A row that none of our statements gives: something ran, but who knows what.
+pub(super) fn nonsense() -> CommandError {
+    CommandError::Unknown("the server's answer makes no sense".into())
+}
+
+/// A column of a row.
+pub(super) fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, CommandError> {
+    row.try_get(index).map_err(|_| nonsense())
+}
+
+pub(super) fn fencing_token(number: i64) -> Result<FencingToken, CommandError> {
+    u64::try_from(number)
+        .map(FencingToken)
+        .map_err(|_| nonsense())
+}
+
+/// A lease that has ended meanwhile has nothing left.
+pub(super) fn milliseconds(left: i64) -> Duration {
+    Duration::from_millis(u64::try_from(left).unwrap_or(0))
+}
+
+/// A lease as the server takes it; the longest that there is fits.
+pub(super) fn lease_ms(ask: &Ask<'_>) -> i64 {
+    i64::try_from(ask.lease_ms()).unwrap_or(i64::MAX)
+}
+
+impl Postgres {
+    /// A statement on one lock, with a third and a fourth parameter.
+    async fn ask(
+        &self,
+        sql: &str,
+        name: &LockName,
+        (more, until): (&[Param<'_>], Instant),
+    ) -> Result<Vec<Row>, CommandError> {
+        let mut params: Vec<Param<'_>> = vec![(&name.prefix, Type::TEXT), (&name.key, Type::TEXT)];
+        params.extend(more.iter().map(|(value, kind)| (*value, kind.clone())));
+        Ok(self.link.call(sql, &params, until).await?)
+    }
+}
+
+#[async_trait]
+impl LockService for Postgres {
+    fn flaw(&self) -> Option<Flaw> {
+        self.flaw
+    }
+
+    async fn acquire(&self, ask: &Ask<'_>) -> Result<AcquireAnswer, CommandError> {
+        let (owner, lease_ms) = (ask.owner.expose(), lease_ms(ask));
+        let params: [Param<'_>; 2] = [(&owner, Type::TEXT), (&lease_ms, Type::INT8)];
+        if let Some(Armed(armed)) = &self.armed {
+            armed();
+        }
+        let rows = self
+            .ask(&self.words.acquire, ask.name, (&params, ask.until))
+            .await?;
+        let Some(row) = rows.first() else {
+            // Another took it while this statement was under way, and was not yet to be seen.
+            return Ok(AcquireAnswer::Busy { remaining: None });
+        };
+        match column::<Option<i64>>(row, 0)? {
+            Some(fencing) => Ok(AcquireAnswer::Granted {
+                fencing: Some(fencing_token(fencing)?),
+                lease: ask.lease,
+            }),
+            None => Ok(AcquireAnswer::Busy {
+                remaining: column::<Option<i64>>(row, 1)?.map(milliseconds),
+            }),
+        }
+    }
+
+    async fn renew(&self, ask: &Ask<'_>) -> Result<RenewAnswer, CommandError> {
+        let (owner, lease_ms) = (ask.owner.expose(), lease_ms(ask));
+        let params: [Param<'_>; 2] = [(&owner, Type::TEXT), (&lease_ms, Type::INT8)];
+        let rows = self
+            .ask(&self.words.renew, ask.name, (&params, ask.until))
+            .await?;
+        let row = rows.first().ok_or_else(nonsense)?;
+        match (column(row, 0)?, column(row, 1)?) {
+            (true, _) => Ok(RenewAnswer::Renewed { lease: ask.lease }),
+            (false, true) => Ok(RenewAnswer::Foreign),
+            (false, false) => Ok(RenewAnswer::Absent),
+        }
+    }
+
+    async fn release(&self, ask: &Ask<'_>) -> Result<ReleaseAnswer, CommandError> {
+        let (owner, channel) = (ask.owner.expose(), Digested::of(ask.name).channel());
+        let params: [Param<'_>; 2] = [(&owner, Type::TEXT), (&channel, Type::TEXT)];
+        let rows = self
+            .ask(&self.words.release, ask.name, (&params, ask.until))
+            .await?;
+        Ok(match rows.as_slice() {
+            [] => ReleaseAnswer::NotOurs,
+            [_, ..] => ReleaseAnswer::Released,
+        })
+    }
+
+    async fn remaining(
+        &self,
+        name: &LockName,
+        until: Instant,
+    ) -> Result<Option<Duration>, CommandError> {
+        let rows = self.ask(REMAINING, name, (&[], until)).await?;
+        let left = rows.first().map(|row| column(row, 0)).transpose()?;
+        Ok(left.map(milliseconds))
+    }
+
+    async fn draw(&self, name: &LockName, until: Instant) -> Result<FencingToken, CommandError> {
+        let rows = self.ask(DRAW, name, (&[], until)).await?;
+        let row = rows.first().ok_or_else(nonsense)?;
+        fencing_token(column(row, 0)?)
+    }
+
+    fn watch(&self, name: &LockName) -> Box<dyn Wake> {
+        Box::new(Ear::new(Arc::clone(&self.ears), &Digested::of(name)))
+    }
+}

@@ -1,0 +1,115 @@
+//! Waiting on a Postgres server, on a connection of its own. All who wait listen; of them only the
+//! one that has waited longest is woken: they queue for an advisory lock, which the server gives
+//! in the order in which it was asked for and takes back when a connection ends. Whoever comes to
+//! the head of the queue looks once, because a release may have woken the one before it.
+
+use crate::lock::backends::postgres_words::Digested;
+use crate::lock::lease;
+use crate::lock::service::Wake;
+use crate::postgres_link::{Link, NoAnswer};
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::types::Type;
+
+/// How long the head of the queue hears nothing before it asks whether the server is still there.
+const LISTEN: Duration = Duration::from_secs(30);
+/// Longest wait for the head of the queue: the poll is the floor, and a connection that nobody
+/// answers on any more has to end some time.
+const QUEUE: Duration = Duration::from_secs(600);
+/// Pause after an ear broke.
+const EAR_BROKEN: Duration = Duration::from_secs(2);
+/// Longest time to connect, and for an answer.
+const BUDGET: Duration = Duration::from_secs(2);
+
+/// What an ear's connection is told first: wait as long as it takes, and notice soon when the
+/// client is gone, be it while the server waits for the queue.
+pub(super) const GREETING: &str = "
+SELECT set_config(name, value, false) FROM (VALUES
+  ('application_name', 'lockdrill waits'),
+  ('client_connection_check_interval', '500ms'),
+  ('tcp_keepalives_idle', '10'),
+  ('tcp_keepalives_interval', '5'),
+  ('tcp_keepalives_count', '3'),
+  ('lock_timeout', '0'),
+  ('statement_timeout', '0'),
+  ('idle_session_timeout', '0')
+) AS wanted (name, value) WHERE EXISTS (SELECT FROM pg_settings AS known WHERE known.name = wanted.name)";
+
+/// A waiter's ear. Dropping it closes the connection, and with it the place in the queue.
+pub(super) struct Ear {
+    link: Arc<Link>,
+    channel: String,
+    turn: i64,
+    wakes: Arc<Notify>,
+    listening: Option<JoinHandle<()>>,
+}
+
+impl Ear {
+    pub(super) fn new(link: Arc<Link>, name: &Digested) -> Ear {
+        Ear {
+            link,
+            channel: name.channel(),
+            turn: name.turn(),
+            wakes: Arc::default(),
+            listening: None,
+        }
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        if let Some(listening) = &self.listening {
+            listening.abort();
+        }
+    }
+}
+
+#[async_trait]
+impl Wake for Ear {
+    fn listening(&self) -> bool {
+        self.listening.is_some()
+    }
+
+    async fn woken(&mut self) {
+        if self.listening.is_none() {
+            let (link, wakes) = (Arc::clone(&self.link), Arc::clone(&self.wakes));
+            let (listen, turn) = (format!("LISTEN {}", self.channel), self.turn);
+            self.listening = Some(tokio::spawn(async move {
+                loop {
+                    // Whatever broke it: the poll goes on, and the ear is tried again.
+                    let _ = hear(&link, &listen, turn, &wakes).await;
+                    sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+                }
+            }));
+        }
+        self.wakes.notified().await;
+    }
+}
+
+/// Tells of each wake-up until the connection breaks.
+async fn hear(link: &Link, listen: &str, turn: i64, wakes: &Notify) -> Result<(), NoAnswer> {
+    let soon = || Instant::now() + BUDGET;
+    let (told, mut heard) = unbounded_channel();
+    let ear = link.connect(Some(told), soon()).await?;
+    // First listen, then queue: nothing is missed between the two.
+    ear.call(listen, &[], soon()).await?;
+    let queue = "SELECT pg_advisory_lock($1)";
+    ear.call(queue, &[(&turn, Type::INT8)], Instant::now() + QUEUE)
+        .await?;
+    wakes.notify_one();
+    loop {
+        match timeout(LISTEN, heard.recv()).await {
+            Ok(Some(())) => wakes.notify_one(),
+            // The driver has ended.
+            Ok(None) => return Ok(()),
+            Err(_) => {
+                ear.call("SELECT 1", &[], soon()).await?;
+            }
+        }
+    }
+}

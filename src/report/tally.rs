@@ -1,0 +1,98 @@
+//! One line that sums up an arm: how many sections were to be entered, how many were, whether two
+//! were at work at once, what became of stale writes. Numbers of one run: they bound nothing.
+
+use super::counts::{counts, drill_ends};
+use crate::ids::GrantId;
+use crate::timeline::event::{Answer, Call};
+use crate::timeline::history::{History, Operation};
+use std::collections::HashMap;
+
+/// The numbers of the line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Steps that asked for the lock: `acquire` and `enter`.
+    pub asked: usize,
+    /// Sections entered: such steps that were granted it.
+    pub entered: usize,
+    /// Sections left by asking for the release.
+    pub completed: usize,
+    /// Sections that were entered while another was still open, by what the workers did: from the
+    /// grant's answer to the release asked for, whatever the lease.
+    pub overlapping: usize,
+    /// Sections that nobody left.
+    pub open: usize,
+    /// The highest fencing token that was granted.
+    pub highest: Option<u64>,
+    /// Stale writes that the store accepted.
+    pub stale_accepted: usize,
+    /// Stale writes that it refused.
+    pub stale_refused: usize,
+    /// Steps that asked for the lock and were not granted it.
+    pub failed: usize,
+    /// From the first step to the last answer, ns.
+    pub took: u64,
+}
+
+/// Counts an arm.
+pub fn tally(history: &History) -> Tally {
+    let asks: Vec<&Operation> = history
+        .operations
+        .iter()
+        .filter(|step| matches!(step.call, Call::Acquire | Call::Enter { .. }))
+        .collect();
+    let left = releases(history);
+    let mut sections: Vec<(u64, Option<u64>)> = asks
+        .iter()
+        .filter_map(|step| section(&left, step))
+        .collect();
+    sections.sort_unstable();
+    // The latest end of a section so far; one that is never left ends with the record.
+    let mut busy_until = 0;
+    let mut overlapping = 0;
+    for (from, left) in &sections {
+        overlapping += usize::from(busy_until > *from);
+        busy_until = busy_until.max(left.unwrap_or(u64::MAX));
+    }
+    let counts = counts(history);
+    let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
+    let first = history.operations.iter().map(|step| step.invoked).min();
+    Tally {
+        asked: asks.len(),
+        entered: sections.len(),
+        completed: sections.iter().filter(|(_, left)| left.is_some()).count(),
+        overlapping,
+        open: sections.iter().filter(|(_, left)| left.is_none()).count(),
+        highest: asks.iter().filter_map(|step| token(step)).max(),
+        stale_refused: stale(0),
+        stale_accepted: stale(1),
+        failed: asks.len() - sections.len(),
+        took: drill_ends(history).saturating_sub(first.unwrap_or(0)),
+    }
+}
+
+/// When the release of each grant was first asked for.
+fn releases(history: &History) -> HashMap<&GrantId, u64> {
+    let mut left = HashMap::new();
+    for step in &history.operations {
+        if let Call::Release { grant } = &step.call {
+            left.entry(grant).or_insert(step.invoked);
+        }
+    }
+    left
+}
+
+/// From when a worker was at work until when, if it left; none if it was not let in.
+fn section(left: &HashMap<&GrantId, u64>, step: &Operation) -> Option<(u64, Option<u64>)> {
+    let back = step.returned.as_ref()?;
+    let Some(Answer::Granted { grant, .. }) = step.answer() else {
+        return None;
+    };
+    Some((back.at, left.get(grant).copied()))
+}
+
+fn token(step: &Operation) -> Option<u64> {
+    match step.answer()? {
+        Answer::Granted { fencing, .. } => fencing.map(|token| token.0),
+        _ => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! The lock server's own stream of changes, from before anybody can reach it.
+
+use super::scene::{SERVER, Scene};
+use super::{DirectorError, incoming, until};
+use crate::env::redis::door::Door;
+use crate::env::redis::observe::{self, Control};
+use crate::env::redis::tap::Tap;
+use crate::timeline::event::{By, Change, Event};
+use std::time::Duration;
+
+/// A snapshot of an empty server comes within 20 ms on an idle machine.
+const SYNC_MAX: Duration = Duration::from_secs(20);
+
+/// Follows the lock server's stream from here on. One that was started again is asked how far the
+/// counter has come: its stream tells only how it goes on.
+pub async fn follow(
+    scene: &mut Scene,
+    door: Door,
+    again: Option<&Control>,
+) -> Result<(), DirectorError> {
+    let key = scene.plan.lock.key.clone();
+    let counter = match again {
+        Some(control) => control.held(&key).await?.1.unwrap_or(0),
+        None => 0,
+    };
+    scene.synced.remove(SERVER);
+    let out = incoming::observed(SERVER, scene.outbox.clone());
+    let tap = Tap::new(SERVER, scene.prefix()).counting_from(&key, counter);
+    tokio::spawn(observe::follow(door, tap, out));
+    until::synced(scene, SERVER, SYNC_MAX).await
+}
+
+/// What a server that was started again holds of the locks.
+pub async fn still_held(
+    scene: &mut Scene,
+    role: &str,
+    control: &Control,
+) -> Result<(), DirectorError> {
+    let key = scene.plan.lock.key.clone();
+    let (held, value) = control.held(&key).await?;
+    for change in [
+        held,
+        Change::Counter {
+            value: Some(value.unwrap_or(0)),
+        },
+    ] {
+        let event = Event::Effect {
+            server: role.to_owned(),
+            pos: scene.next_pos(role),
+            key: key.clone(),
+            change,
+        };
+        scene.record(scene.now(), By::Server(role.to_owned()), event)?;
+    }
+    Ok(())
+}

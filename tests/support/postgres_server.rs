@@ -1,0 +1,279 @@
+//! A real Postgres of the test's own: loopback, ephemeral port, a folder of its own, gone with the
+//! value. A missing server fails the test; it is never skipped.
+//!
+//! `initdb` takes most of a second, so its result is kept in the build folder and copied. `fsync`
+//! is off: no test crashes the machine, and what is handed to the system outlives every process.
+
+use lockdrill::env::postgres::find;
+use lockdrill::env::postgres::server::{self, Launch, Sync};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// How long a server may take to answer on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+static SHARED: Mutex<Weak<PostgresServer>> = Mutex::new(Weak::new());
+static DATABASES: AtomicU64 = AtomicU64::new(0);
+
+/// A running server.
+pub struct PostgresServer {
+    child: Mutex<Child>,
+    port: u16,
+    dir: TempDir,
+}
+
+/// An empty database of a server that lives as long as it.
+pub struct Database {
+    server: Arc<PostgresServer>,
+    name: String,
+}
+
+impl PostgresServer {
+    /// The one that all tests share who run now. Nobody may do anything to it.
+    pub fn shared() -> Arc<PostgresServer> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(PostgresServer::start());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    /// One of its own.
+    pub fn start() -> PostgresServer {
+        for _ in 0..20 {
+            let dir = TempDir::new().expect("a folder for the server");
+            fs::write(dir.path().join(server::HBA), server::OPEN).expect("a file");
+            copy(&template(), &dir.path().join("data"));
+            let port = free_port();
+            let child = Mutex::new(spawn(dir.path(), port));
+            let server = PostgresServer { child, port, dir };
+            if server.answers() {
+                return server;
+            }
+            // Somebody else took the port in between.
+        }
+        panic!("no Postgres could be started");
+    }
+
+    /// `127.0.0.1:port`.
+    pub fn address(&self) -> String {
+        format!("{HOST}:{}", self.port)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// SIGKILL to all of it, and waits until it is gone.
+    pub fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        end(&mut child);
+    }
+
+    /// SIGSTOP or SIGCONT to all of it.
+    pub fn signal(&self, which: Signal) {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        signal(&child, which);
+    }
+
+    /// Starts it again with what it had, after [`PostgresServer::kill`].
+    pub fn restart(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            let again = spawn(self.dir.path(), self.port);
+            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
+            if self.answers() {
+                return;
+            }
+        }
+        panic!("Postgres did not come back on port {}", self.port);
+    }
+
+    /// Listens, and is the process that we started.
+    fn answers(&self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Ok(Some(_)) = child.try_wait() {
+                return false;
+            }
+            let pid = child.id().to_string();
+            drop(child);
+            let said = fs::read_to_string(self.dir.path().join("data/postmaster.pid"));
+            let said = said.unwrap_or_default();
+            let lines: Vec<&str> = said.lines().map(str::trim).collect();
+            // The file of one that was killed is still there.
+            if lines.first() == Some(&pid.as_str()) && lines.get(7) == Some(&"ready") {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    /// An empty database.
+    pub async fn database(self: Arc<Self>) -> Database {
+        let name = format!("d{}", DATABASES.fetch_add(1, Ordering::SeqCst));
+        let client = self.connect("postgres").await;
+        let create = format!("CREATE DATABASE {name}");
+        client.batch_execute(&create).await.expect("a database");
+        Database { server: self, name }
+    }
+
+    /// A connection of the test's own, past every proxy.
+    pub async fn connect(&self, database: &str) -> Client {
+        let how = format!(
+            "host={HOST} port={} user=postgres dbname={database}",
+            self.port
+        );
+        let (client, connection) = tokio_postgres::connect(&how, NoTls)
+            .await
+            .expect("a connection to the test's own server");
+        tokio::spawn(connection);
+        client
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
+        end(child);
+    }
+}
+
+impl Database {
+    /// What a lock back end is connected with.
+    pub fn address(&self) -> String {
+        format!("{}/{}", self.server.address(), self.name)
+    }
+
+    /// How many sessions hold or wait for an advisory lock of this database.
+    pub async fn queue(&self) -> usize {
+        let sql = "SELECT count(*) FROM pg_locks JOIN pg_database ON database = pg_database.oid
+                   WHERE locktype = 'advisory' AND datname = current_database()";
+        self.text(sql).await.parse().expect("a number")
+    }
+
+    /// The first column of the only row.
+    pub async fn text(&self, sql: &str) -> String {
+        let client = self.server.connect(&self.name).await;
+        let rows = client.simple_query(sql).await;
+        let rows = rows.unwrap_or_else(|error| panic!("`{sql}`: {error}"));
+        let value = rows.iter().find_map(|row| match row {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        value.unwrap_or_default()
+    }
+}
+
+/// Kills every process of the server and waits until all are gone.
+fn end(child: &mut Child) {
+    // The first process stands still while its children are looked for, so that it makes no more.
+    signal(child, Signal::SIGSTOP);
+    let pid = i32::try_from(child.id()).expect("a pid fits");
+    let all = server::processes(pid).unwrap_or_default();
+    signal(child, Signal::SIGKILL);
+    let _ = child.wait();
+    let deadline = Instant::now() + PATIENCE;
+    while all.iter().any(|pid| lives(*pid)) {
+        assert!(
+            Instant::now() < deadline,
+            "a process of the server does not end"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn lives(pid: i32) -> bool {
+    lockdrill::env::procfs::stat(pid).is_ok_and(|stat| !stat.is_dead())
+}
+
+/// To every process of the server.
+fn signal(child: &Child, which: Signal) {
+    let pid = i32::try_from(child.id()).expect("a pid fits");
+    for pid in server::processes(pid).unwrap_or_default() {
+        // Gone already is as good.
+        let _ = kill(Pid::from_raw(pid), which);
+    }
+}
+
+fn spawn(folder: &Path, port: u16) -> Child {
+    let programs = find::find().expect("Postgres (Debian: apt-get install postgresql)");
+    let launch = Launch {
+        programs: &programs.folder,
+        folder,
+        host: HOST,
+        port,
+        sync: Sync::System,
+    };
+    let (program, args) = launch.command().expect("a short path");
+    let log = fs::File::create(folder.join("log")).expect("a log");
+    Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("it starts")
+}
+
+/// A data folder as `initdb` makes it, made once.
+fn template() -> PathBuf {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let programs = find::find().expect("Postgres (Debian: apt-get install postgresql)");
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let made = all.join(format!("postgres-{}", programs.version));
+        if !made.exists() {
+            let fresh = tempfile::tempdir_in(all).expect("a folder");
+            let data = fresh.path().join("data");
+            let [unshare, apart @ ..] = server::APART;
+            let status = Command::new(unshare)
+                .args(apart)
+                .arg(programs.folder.join("initdb"))
+                .arg("-D")
+                .arg(&data)
+                .args([
+                    "-U",
+                    "postgres",
+                    "-A",
+                    "trust",
+                    "-E",
+                    "UTF8",
+                    "--locale=C",
+                    "--no-sync",
+                ])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .status();
+            assert!(status.expect("initdb runs").success());
+            // Another test program may have been faster.
+            let _ = fs::rename(&data, &made);
+        }
+        made
+    });
+    made.clone()
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-R").arg(from).arg(to).status();
+    assert!(copied.expect("cp runs").success());
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((HOST, 0)).expect("a free port");
+    listener.local_addr().expect("its address").port()
+}
