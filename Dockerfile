@@ -10,6 +10,7 @@ COPY assets assets
 COPY benches benches
 COPY experiments experiments
 COPY src src
+COPY tests tests
 # The repository stays outside: what commit this is has to be told (`--build-arg`).
 ARG LOCKDRILL_REVISION
 RUN cargo build --release --locked --bin lockdrill

@@ -11,13 +11,16 @@ DRILLS ?= --all
 LOCKDRILL = cargo run --release --locked --quiet --bin lockdrill --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-toxiproxy build drills test check bench doctor soak nightly clean clean-leftovers FORCE
+.PHONY: help setup setup-all setup-toxiproxy build drills test check bench doctor soak nightly clean clean-leftovers FORCE
 
 help: ## Show this help
 	@scripts/make-help
 
 setup: ## Install what is missing (Redis 7, C compiler, OpenSSL); starts no service
 	@scripts/setup
+
+setup-all: ## The same, and what single locks need (Postgres); starts no service
+	@scripts/setup-all
 
 setup-toxiproxy: ## Install Toxiproxy for this user if Go is here; drills do without
 	@scripts/setup-toxiproxy

@@ -57,6 +57,8 @@ fn plan() -> Plan {
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
             renewal: lockdrill::plan::RunsOn::Own,
+            copies: 0,
+            backups: 0,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),
@@ -78,6 +80,7 @@ fn plan() -> Plan {
         control: None,
         controls: Vec::new(),
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 2000,
     }
 }

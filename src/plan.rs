@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 mod fault;
 mod lock;
 mod network;
+mod server;
 mod worker;
 
 pub use fault::{Asks, ChosenCommand, FaultPlan, Heal, Service, Target};
 pub use lock::{LockPlan, Persist, RunsOn};
 pub use network::{AUTO, NetworkPlan};
+pub use server::{Overridden, ServerPlan};
 pub use worker::{Fencing, Gate, OnSigterm, Step, StepAction, WorkerPlan};
 
 /// Version of the plan's format.
@@ -46,6 +48,9 @@ pub struct Plan {
     /// What stands between the workers and the servers.
     #[serde(default)]
     pub network: NetworkPlan,
+    /// The lock's server, where it is not the lab's own.
+    #[serde(default, skip_serializing_if = "ServerPlan::is_the_labs")]
+    pub server: ServerPlan,
     /// The contenders, in the order of the file.
     pub workers: Vec<WorkerPlan>,
     /// What is broken on purpose, in the order of the file.
@@ -128,6 +133,14 @@ pub enum Evidence {
     },
     /// `W granted while F`: by the server's truth, W was granted inside F's window.
     Granted {
+        /// Who was granted.
+        worker: String,
+        /// The fault, or the step `worker.verb.n`.
+        fault: String,
+    },
+    /// `W copied while F`: by the servers' truth, another server had a grant that W was made inside
+    /// F's window.
+    Copied {
         /// Who was granted.
         worker: String,
         /// The fault, or the step `worker.verb.n`.

@@ -13,13 +13,14 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
-use tokio_postgres::config::Host;
-use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
 
-/// Role and database where the address names none.
-const DEFAULT: &str = "postgres";
+mod address;
+mod answer;
+
+pub(crate) use answer::NoAnswer;
+use answer::{Stage, late, no_answer};
 
 /// A parameter and its type: the server is not asked for it.
 pub(crate) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -55,9 +56,9 @@ impl Link {
     /// `postgres://` address of one host.
     pub(crate) fn new(address: &str, greeting: &str) -> Result<Link, WrongAddress> {
         let (config, host, port) = if address.contains("://") {
-            by_url(address)?
+            address::by_url(address)?
         } else {
-            by_parts(address)?
+            address::by_parts(address)?
         };
         Ok(Link {
             config,
@@ -154,9 +155,12 @@ where
 impl Live {
     /// Worth a statement: neither broken nor suspect.
     pub(crate) fn is_good(&self) -> bool {
-        !self.client.is_closed()
-            && !self.driver.is_finished()
-            && !self.given_up.load(Ordering::Relaxed)
+        self.is_open() && !self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Not closed, as far as we know: for a session that is more than its next answer.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.client.is_closed() && !self.driver.is_finished()
     }
 
     /// Sends one statement.
@@ -181,119 +185,6 @@ impl Live {
     }
 }
 
-fn by_parts(address: &str) -> Result<(Config, String, u16), WrongAddress> {
-    let wrong = |why: &str| WrongAddress {
-        address: address.to_owned(),
-        why: why.to_owned(),
-    };
-    let (place, database) = address.split_once('/').unwrap_or((address, DEFAULT));
-    let (host, port) = place
-        .rsplit_once(':')
-        .ok_or_else(|| wrong("it needs a port"))?;
-    if host.is_empty() {
-        return Err(wrong("it needs a host"));
-    }
-    if database.is_empty() {
-        return Err(wrong("it needs a database behind the slash"));
-    }
-    let port = port
-        .parse()
-        .map_err(|_| wrong("its port is not a number up to 65535"))?;
-    let mut config = Config::new();
-    config.user(DEFAULT).dbname(database);
-    Ok((config, host.to_owned(), port))
-}
-
-/// The address itself is not told: a password may stand in it.
-fn by_url(address: &str) -> Result<(Config, String, u16), WrongAddress> {
-    let wrong = |why: &str| WrongAddress {
-        address: "postgres://…".to_owned(),
-        why: why.to_owned(),
-    };
-    let mut config: Config = address
-        .parse()
-        .map_err(|_| wrong("it cannot be understood"))?;
-    let [Host::Tcp(host)] = config.get_hosts() else {
-        return Err(wrong("it needs one host"));
-    };
-    let host = host.clone();
-    let port = config.get_ports().first().copied().unwrap_or(5432);
-    if config.get_user().is_none() {
-        config.user(DEFAULT);
-    }
-    Ok((config, host, port))
-}
-
-/// Why a statement has no answer of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
-    /// It never left.
-    NotSent(String),
-    /// The server refused it and rolled back whatever it had done.
-    Refused(SqlState, String),
-    /// Nobody knows.
-    Unknown(String),
-}
-
-impl NoAnswer {
-    /// The next statement should go to a new connection: this one may still bring a late reply, or
-    /// leads to a server that takes no writes.
-    fn is_suspect(&self) -> bool {
-        match self {
-            NoAnswer::NotSent(_) => false,
-            NoAnswer::Refused(code, _) => *code == SqlState::READ_ONLY_SQL_TRANSACTION,
-            NoAnswer::Unknown(_) => true,
-        }
-    }
-}
-
-/// How far a statement had come when it was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Nothing of it had left.
-    Connecting,
-    /// It was handed to the connection, and may have left.
-    Sent,
-}
-
-fn late(stage: Stage) -> NoAnswer {
-    match stage {
-        Stage::Connecting => NoAnswer::NotSent("no connection in time".into()),
-        Stage::Sent => NoAnswer::Unknown("no answer in time".into()),
-    }
-}
-
-/// Whether a statement that brought an error was executed: definitely not, or unknown.
-fn no_answer(stage: Stage, error: &Error) -> NoAnswer {
-    match (stage, error.as_db_error()) {
-        (Stage::Connecting, Some(db)) => NoAnswer::NotSent(in_server_words(db)),
-        (Stage::Connecting, None) => NoAnswer::NotSent(error.to_string()),
-        (Stage::Sent, Some(db)) if is_rolled_back(db.parsed_severity(), db.code()) => {
-            NoAnswer::Refused(db.code().clone(), in_server_words(db))
-        }
-        (Stage::Sent, Some(db)) => NoAnswer::Unknown(in_server_words(db)),
-        // Broken off, or an answer that cannot be read: the driver tells no more.
-        (Stage::Sent, None) => NoAnswer::Unknown(error.to_string()),
-    }
-}
-
-/// An error rolls the transaction back, and each of our statements is one. What ends the session
-/// may come after the commit, while a standby is waited for; and a server that says itself that it
-/// does not know is believed.
-fn is_rolled_back(severity: Option<Severity>, code: &SqlState) -> bool {
-    let is_error = !matches!(severity, Some(Severity::Fatal | Severity::Panic));
-    // Class 08 is a broken connection, be it to a server behind this one; 57P0x is a shutdown.
-    let in_doubt = code.code().starts_with("08")
-        || code.code().starts_with("57P")
-        || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN;
-    is_error && !in_doubt
-}
-
-/// Code and message. Never the detail: it quotes rows, and an owner token stands in one.
-fn in_server_words(error: &DbError) -> String {
-    format!("{} {}", error.code().code(), error.message())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,28 +204,6 @@ mod tests {
         for wrong in ["postgres://u:secret@/x?host=/tmp", "mysql://u:secret@h/x"] {
             let error = Link::new(wrong, "").err().unwrap();
             assert!(!format!("{error:?}").contains("secret"), "{error:?}");
-        }
-    }
-
-    #[test]
-    fn only_an_error_that_rolls_back_is_a_refusal() {
-        use Severity::{Error, Fatal, Panic};
-        for (severity, code, rolled_back) in [
-            (Some(Error), "55P03", true),
-            (Some(Error), "25006", true),
-            (Some(Error), "57014", true),
-            (Some(Error), "42P01", true),
-            (Some(Error), "53100", true),
-            (None, "22021", true),
-            (Some(Error), "40003", false),
-            (Some(Error), "08007", false),
-            (Some(Error), "57P01", false),
-            (Some(Fatal), "57P01", false),
-            (Some(Fatal), "25P03", false),
-            (Some(Panic), "53100", false),
-        ] {
-            let is = is_rolled_back(severity, &SqlState::from_code(code));
-            assert_eq!(is, rolled_back, "{code}");
         }
     }
 }

@@ -106,6 +106,19 @@ pub struct Summary {
     pub verdict: Verdict,
     /// One entry an execution.
     pub drills: Vec<DrillResult>,
+    /// Drills of the suite that the command line does not fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<LeftOut>,
+}
+
+/// A drill that was not run, because what the command line asks of every drill does not fit it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Drill name.
+    pub drill: String,
+    /// Why, in one sentence.
+    pub why: String,
 }
 
 impl Verdict {
@@ -167,6 +180,7 @@ impl Summary {
                 .reduce(Verdict::worst)
                 .unwrap_or(Verdict::Inconclusive),
             drills,
+            not_applicable: Vec::new(),
         }
     }
 }

@@ -5,7 +5,7 @@
 use crate::support::history::*;
 
 use lockdrill::ids::FencingToken;
-use lockdrill::plan::{FaultPlan, Service, Target};
+use lockdrill::plan::{FaultPlan, Heal, Service, Target};
 use lockdrill::report::scene::server::{ServerKind, ServerMark};
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
 use lockdrill::timeline::history::{Cause, KeyEnd};
@@ -300,6 +300,67 @@ fn replicas_that_are_cut_off_are_seen_to_be() {
         line.seq = seq as u64;
     }
     assert_unknown(&up.judge("evidence"), "two was not seen to be cut off");
+}
+
+/// The cut is undone at 700 ms; `linked` and `answer` are what shows it.
+fn healed(linked: bool, answer: &str) -> Record {
+    let asked = |at: u64, command: &str, answer: &str| {
+        let event = Event::ServerAsked {
+            fault: "alone".to_owned(),
+            server: SERVER.to_owned(),
+            command: command.to_owned(),
+            answer: answer.to_owned(),
+            ok: true,
+        };
+        (at, event)
+    };
+    cut(|pair| {
+        pair.h.plan.faults[0].heal = Some(Heal::For(200));
+        let a = pair.h.acquire("a", 600);
+        let mut seen = vec![asked(701, "ACL SETUSER repl on", "OK")];
+        if linked {
+            seen.push((710, role(SERVER, true, 1, Some(705))));
+            seen.push((711, role(TWO, false, 1, Some(705))));
+        }
+        seen.push(asked(720, "SET lab:{orders}:copied 1 PX 3000", "OK"));
+        seen.push(asked(730, "WAIT 1 3000", answer));
+        for (at, event) in seen {
+            pair.h.lab(at, event);
+        }
+        pair.copy(&a, 600, 715);
+        let heal = Event::FaultHeal {
+            fault: "alone".to_owned(),
+            cause: "200 ms".to_owned(),
+            began: ns(700),
+            removed: Some(ns(731)),
+        };
+        pair.h.lab(731, heal);
+    })
+}
+
+#[test]
+fn replicas_that_are_let_in_again_are_seen_to_have_everything() {
+    assert_holds(&healed(true, "int(1)").judge("evidence"));
+    let unlinked = healed(false, "int(1)").judge("evidence");
+    assert_unknown(&unlinked, "two was not seen to be linked again");
+    let behind = healed(true, "int(0)").judge("evidence");
+    assert_unknown(&behind, "have all that lock has");
+    // A heal that the plan names has to come.
+    let mut never = healed(true, "int(1)");
+    never.lines.pop();
+    assert_unknown(&never.judge("evidence"), "alone was never healed");
+}
+
+#[test]
+fn a_fault_of_a_server_that_takes_no_writes_shows_nothing() {
+    let alone = |pair: &mut Pair| drop(pair.h.acquire("a", 600));
+    let mut aside = cut(alone);
+    for line in &mut aside.lines {
+        if let Event::FaultOnset { server, .. } = &mut line.event {
+            *server = Some(TWO.to_owned());
+        }
+    }
+    assert_unknown(&aside.judge("evidence"), "did not take writes then");
 }
 
 #[test]

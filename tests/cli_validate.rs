@@ -89,6 +89,33 @@ fn every_shipped_drill_is_good() {
 }
 
 #[test]
+fn what_fits_a_part_of_the_suite_leaves_the_rest_out_and_is_refused_by_name() {
+    let suite = lockdrill(repository(), &["validate", "--store", "sqlite"]);
+    assert_eq!((suite.code, suite.err.as_str()), (0, ""));
+    let left_out = "duplicate: does not apply: the store `sqlite` has no server";
+    assert!(suite.out.contains(left_out), "{}", suite.out);
+    assert!(
+        suite.out.contains("experiments/pause.toml: good"),
+        "{}",
+        suite.out
+    );
+    let named = lockdrill(
+        repository(),
+        &["validate", "duplicate", "--store", "sqlite"],
+    );
+    assert_eq!((named.code, named.out.as_str()), (2, ""));
+    assert!(named.err.contains("has no server"), "{}", named.err);
+    // What fits nothing is a mistake.
+    let wrong = lockdrill(repository(), &["validate", "--store", "sqlte"]);
+    assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));
+    assert!(
+        wrong.err.contains("did you mean `sqlite`?"),
+        "{}",
+        wrong.err
+    );
+}
+
+#[test]
 fn a_bad_file_is_told_by_line_with_an_excerpt_and_exit_2() {
     let text = DRILL
         .replace("\"500ms\"", "500")

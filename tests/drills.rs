@@ -5,7 +5,11 @@
 mod lab;
 #[path = "support/meddling.rs"]
 mod meddling;
+#[path = "support/redis_server.rs"]
+mod redis_server;
 
+mod cli_server;
+mod cli_suite;
 mod faked_clocks;
 mod faked_edges;
 mod faked_faults;
@@ -13,6 +17,8 @@ mod faked_servers;
 mod lab_killed;
 mod run_drills;
 mod run_environment;
+mod run_given;
 mod run_patience;
 mod run_pause;
 mod run_trouble;
+mod several_servers;

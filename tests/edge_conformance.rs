@@ -135,7 +135,7 @@ fn requests_that_are_silenced_are_not_executed() {
         async |mut rig: Rig| {
             let mut client = Raw::connect(rig.to_a).await;
             assert_eq!(client.ask("SET k before").await, "+OK\r\n");
-            let canary = Canary::open(rig.to_a, LONG).await.unwrap();
+            let canary = Canary::open(rig.to_a, REDIS, LONG).await.unwrap();
             rig.injure(&Injury::Silence(Way::ToServer)).await;
             client.send("SET k during").await;
             client.is_quiet().await;
@@ -166,7 +166,7 @@ fn replies_that_are_silenced_belong_to_executed_requests() {
         async |mut rig: Rig| {
             let mut client = Raw::connect(rig.to_a).await;
             assert_eq!(client.ask("SET k before").await, "+OK\r\n");
-            let canary = Canary::open(rig.to_a, LONG).await.unwrap();
+            let canary = Canary::open(rig.to_a, REDIS, LONG).await.unwrap();
             rig.injure(&Injury::Silence(Way::ToClient)).await;
             client.send("SET k during").await;
             rig.becomes("k", "during").await;

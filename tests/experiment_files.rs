@@ -223,7 +223,8 @@ fn a_name_that_cannot_be_a_folder() {
 fn good_files_come_back_beside_bad_ones() {
     let folder = folder();
     put(&folder, "bad.toml", b"summary = 1\n");
-    let (good, refused) = experiment::load_each(&request(&folder, &["bad.toml", "one"]));
+    let loaded = experiment::load_each(&request(&folder, &["bad.toml", "one"]));
+    let (good, refused) = (loaded.experiments, loaded.refused);
     assert_eq!(good.len(), 1);
     assert!(refused.problems().iter().all(|p| p.file == "bad.toml"));
     assert!(!refused.is_empty());

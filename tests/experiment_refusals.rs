@@ -54,6 +54,23 @@ fn refused(from: &str, to: &str, lines: &[&str]) {
 }
 
 #[test]
+fn more_copies_than_there_are_replicas() {
+    for (backend, line) in [
+        ("redis", "`redis` has 0 replicas, not 3"),
+        ("redis-sentinel", "`redis-sentinel` has 2 replicas, not 3"),
+        ("redis-cluster", "`redis-cluster` has 1 replicas, not 3"),
+    ] {
+        let told = told(&with("\"redis\"", &format!("\"{backend}\"\ncopies = 3")));
+        assert!(told.contains(line), "{told}");
+    }
+    let told = told(&with("\"redis\"", "\"redis-cluster\"\nbackups = 1"));
+    assert!(
+        told.contains("has 0 replicas that need not be able to take over"),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_good_file_is_good() {
     assert_eq!(told(GOOD), "nothing\n");
 }

@@ -4,12 +4,14 @@
 
 mod support;
 
-use lockdrill::ids::OwnerToken;
+use lockdrill::ids::{GrantId, OwnerToken};
 use lockdrill::lock::error::OptionsError;
 use lockdrill::lock::{
-    Acquired, EnterError, LockHandle, LockManager, LockOptions, LostReason, Release, Renewal,
+    Acquired, EnterError, LockError, LockHandle, LockManager, LockOptions, LostReason, Release,
+    Renewal, TokenSource,
 };
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::place::Place;
@@ -224,6 +226,82 @@ async fn acquire_renewal_loss_and_wait_are_told_to_operators() {
         "outcome=\"busy\"",
     ] {
         assert!(heard.contains(metric), "{metric} is missing in\n{heard}");
+    }
+}
+
+#[tokio::test]
+async fn each_line_of_the_log_says_whose_grant_it_is_and_no_line_has_an_owner_token() {
+    let heard = Heard::default();
+    let guard = tracing::subscriber::set_default(Ear(heard.clone()));
+    let place = Place::of("memory").await;
+    let locks = place.manager().await.with_source(Arc::new(Named));
+    let lock = acquire(&place, &locks, LONG, 50 * MS).await;
+    let (owner, fencing) = (lock.owner(), lock.fencing_token().unwrap());
+    lock.renew().await;
+    assert!(is_busy(&place, &locks).await);
+    lock.release().await;
+    let late = place.entered(&locks, 30 * MS).await;
+    late.lost().await;
+    drop(guard);
+    let heard = heard.0.lock().unwrap();
+    let said = |what: &str| {
+        let all: Vec<&String> = heard.iter().filter(|line| line.contains(what)).collect();
+        assert!(
+            !all.is_empty(),
+            "`{what}` is missing in\n{}",
+            heard.join("\n")
+        );
+        all
+    };
+    for what in [
+        "message=lock granted",
+        "renewal=\"renewed\"",
+        "release=\"released\"",
+        "reason=\"deadline\"",
+    ] {
+        for line in said(what)
+            .into_iter()
+            .filter(|line| line.contains("lock.key"))
+        {
+            for field in [
+                "lock.key=\"orders\"",
+                "lock.owner=",
+                "lock.fencing=",
+                "lock.lease_ms=",
+            ] {
+                assert!(line.contains(field), "{field} is missing in {line}");
+            }
+        }
+    }
+    let granted = said("message=lock granted")[0];
+    assert!(
+        granted.contains(&format!("lock.owner={owner} ")),
+        "{granted}"
+    );
+    assert!(
+        granted.contains(&format!("lock.fencing={fencing} ")),
+        "{granted}"
+    );
+    assert!(granted.contains("wait_ms="), "{granted}");
+    assert!(said("message=lock renewal")[0].contains("took_ms="));
+    assert!(said("why=busy")[0].contains("lock.key=\"orders\""));
+    assert!(!heard.join("\n").contains(RAW), "an owner token was logged");
+}
+
+const RAW: &str = "nobody-may-read-this";
+
+/// Owner tokens that can be looked for.
+struct Named;
+
+impl TokenSource for Named {
+    fn owner(&self) -> Result<OwnerToken, LockError> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::SeqCst);
+        Ok(OwnerToken::new(format!("{RAW}-{number}")))
+    }
+
+    fn grant(&self) -> GrantId {
+        GrantId("g".to_owned())
     }
 }
 

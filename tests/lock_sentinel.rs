@@ -301,6 +301,41 @@ async fn an_address_that_a_sentinel_names_is_reached_by_the_way_that_was_told() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_that_too_few_replicas_have_is_given_back() {
+    let all = Deployed::under_sentinel().await;
+    let primary = all.primary("k").unwrap();
+    let locks = locks_of(&all).await;
+    let on = |copies| LockOptions::new(LONG, None).unwrap().with_copies(copies);
+    let Ok(Acquired::Granted(lock)) = locks.acquire("k", &on(2)).await else {
+        panic!("both replicas follow");
+    };
+    // Every copy has it, and the mark behind it goes by itself.
+    assert!(
+        all.data
+            .iter()
+            .all(|node| node.tell::<i64>("EXISTS app:{k}") == 1)
+    );
+    assert!(all.data[primary].tell::<i64>("PTTL app:{k}:copied") > 0);
+    assert_eq!(lock.release().await, Release::Released);
+    let refused = locks.acquire("k", &on(3)).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("2 of 3 replicas had it in time"),
+        "{refused}"
+    );
+    all.cut_replication(primary);
+    let never = CancellationToken::new();
+    let entered = locks.enter("k", &on(1), 2 * SHORT, &never).await;
+    let refused = entered.unwrap_err().to_string();
+    assert!(
+        refused.contains("0 of 1 replicas had it in time; it was given back"),
+        "{refused}"
+    );
+    assert_eq!(all.data[primary].tell::<i64>("EXISTS app:{k}"), 0);
+    // Whoever does not ask for copies is granted as ever.
+    granted(&locks, LONG).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_former_primary_that_still_answers_is_left_within_a_second() {
     let (old, new) = (RedisServer::start(), RedisServer::start());
     let sentinel = ToldSentinel::saying(old.port(), 1).await;

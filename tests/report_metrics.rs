@@ -146,7 +146,13 @@ fn a_point_is_proven_only_by_everything_that_it_names() {
     );
     assert_eq!(
         of(&said(&both(holds, holds)[..1], Verdict::Pass)),
-        Standing::NotTested
+        Standing::Partly,
+        "one of the two drills has not run"
+    );
+    assert_eq!(
+        of(&said(&both(holds, violated), Verdict::Limit)),
+        Standing::Limit,
+        "what a file foretells is no failure"
     );
     let unclear = said(&both(holds, holds), Verdict::Inconclusive);
     assert_eq!(

@@ -56,16 +56,18 @@ fn a_control_tells_what_it_let_through_or_why_it_tells_nothing() {
 fn the_close_look_holds_the_witness_and_little_else() {
     let model = model(&named("pass"));
     for arm in &model.arms {
-        let near = moment::of(arm).unwrap();
+        let near = moment::of(arm).unwrap().near.unwrap();
         let whole = arm.scene.to - arm.scene.from;
         assert!(near.to - near.from <= whole / 4);
         assert!(near.writes.iter().any(|write| write.write == "a.write.2"));
     }
+    // Where nothing stale was tried it is what came of the fault.
     let quiet = self::model(&named("inconclusive"));
+    let moment = moment::of(&quiet.arms[0]);
     assert!(
-        moment::of(&quiet.arms[0])
-            .unwrap_err()
-            .starts_with("No moment stands out")
+        moment.is_some_and(|moment| moment.what.contains("told that its lock is lost")
+            || moment.what.contains("is granted the lock")
+            || moment.what.contains("begins to bite"))
     );
 }
 

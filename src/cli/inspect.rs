@@ -1,14 +1,16 @@
 //! `lockdrill inspect`: who holds a lock on a Redis server, for how long, and where its counter
-//! stands. Sends GET, PTTL and TIME and nothing else; shows digests, never an owner token.
+//! stands. It only reads; shows digests, never an owner token.
+//!
+//! Ends with 0 if the server said it, 2 if the command line cannot be meant, 4 if the server did
+//! not say it.
 
 use crate::exit::Exit;
-use crate::ids::OwnerDigest;
 use crate::say;
-use redis::{Client, Connection, ErrorKind, RedisError, RedisResult};
-use std::time::Duration;
+use redis::Client;
+use std::time::{Duration, SystemTime};
 
-/// Longer than this nobody waits for an answer.
-const LIMIT: Duration = Duration::from_secs(5);
+mod asking;
+mod told;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -31,45 +33,98 @@ pub(super) struct Args {
     allow_remote: bool,
 }
 
+/// What lies under one key of the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Text(Vec<u8>),
+    /// Something else: the server's word for it.
+    Other(String),
+}
+
 /// What the server said.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
-    value: Option<Vec<u8>>,
+    lock: Found,
     /// ms; -1 without a lease, -2 without a key.
     left_ms: i64,
-    counter: Option<String>,
-    server_time: u64,
+    counter: Found,
+    server_time: SystemTime,
 }
 
 /// Runs the subcommand.
 pub(super) fn exec(args: &Args) -> Exit {
-    let client = match Client::open(args.redis.as_str()) {
+    let client = match usable(args) {
         Ok(client) => client,
-        Err(_) => {
-            // What was given may hold a password: it is not repeated.
-            say::err("lockdrill: --redis is no address of the form redis://HOST:PORT");
+        Err(why) => {
+            say::err(format_args!("lockdrill: {why}"));
             return Exit::Usage;
         }
     };
     let address = client.get_connection_info().addr().to_string();
-    if !args.allow_remote && !is_local(&address) {
-        say::err(format_args!(
-            "lockdrill: {address} is not on this machine; --allow-remote asks it all the same"
-        ));
-        return Exit::Usage;
-    }
-    match look(&client, &args.prefix, &args.key) {
-        Ok(seen) => {
-            for line in told(&seen, &format!("{}{{{}}}", args.prefix, args.key)) {
-                say::out(line);
-            }
-            Exit::Ok
-        }
+    let lock = format!("{}{{{}}}", args.prefix, args.key);
+    let seen = match asking::look(&client, &lock) {
+        Ok(seen) => seen,
         Err(error) => {
-            say::err(format_args!("lockdrill: {address}: {}", reason(&error)));
-            Exit::Environment
+            let why = asking::reason(&error);
+            say::err(format_args!("lockdrill: {address}: {why}"));
+            return Exit::Environment;
         }
+    };
+    if let Found::Other(kind) = &seen.lock {
+        say::err(format_args!(
+            "lockdrill: {address}: {lock} is a {kind} and no lock; nobody can be granted it"
+        ));
+        return Exit::Environment;
     }
+    for line in told::told(&seen, &lock) {
+        say::out(line);
+    }
+    Exit::Ok
+}
+
+/// A client for a server that may be asked. What was given may hold a password: it is not
+/// repeated.
+fn usable(args: &Args) -> Result<Client, String> {
+    if args.key.is_empty() {
+        return Err("the key is empty: no lock has such a key".to_owned());
+    }
+    let form = "redis://HOST:PORT";
+    let client = Client::open(args.redis.as_str()).map_err(|_| match misread(&args.redis) {
+        Some(why) => format!("--redis {why}"),
+        None => format!("--redis is no address of the form {form}"),
+    })?;
+    let address = client.get_connection_info().addr().to_string();
+    if args.allow_remote || is_local(&address) {
+        Ok(client)
+    } else {
+        Err(format!(
+            "{address} is not on this machine; --allow-remote asks it all the same"
+        ))
+    }
+}
+
+/// What was probably meant by an address that cannot be understood.
+fn misread(url: &str) -> Option<&'static str> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Some("has no `redis://` in front of its host");
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme.contains("sentinel") {
+        return Some(
+            "names sentinels, and one server is asked: find the primary with \
+             `redis-cli -p 26379 SENTINEL GET-MASTER-ADDR-BY-NAME NAME` and name that",
+        );
+    }
+    let hosts = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
+    if scheme.contains("cluster") || hosts.contains(',') {
+        return Some(
+            "names several servers, and one is asked: name any node of a cluster, and it says \
+             which one has the key",
+        );
+    }
+    matches!(scheme.as_str(), "rediss" | "valkeys")
+        .then_some("asks for TLS, which lockdrill does not speak: use a tunnel on this machine")
 }
 
 fn is_local(address: &str) -> bool {
@@ -81,94 +136,14 @@ fn is_local(address: &str) -> bool {
     loopback || host == "localhost" || address.starts_with('/')
 }
 
-fn reason(error: &RedisError) -> String {
-    match error.kind() {
-        ErrorKind::AuthenticationFailed => "the server wants other credentials".to_owned(),
-        _other => error.to_string(),
-    }
-}
-
-fn look(client: &Client, prefix: &str, key: &str) -> RedisResult<Seen> {
-    let mut server: Connection = client.get_connection_with_timeout(LIMIT)?;
-    server.set_read_timeout(Some(LIMIT))?;
-    let lock = format!("{prefix}{{{key}}}");
-    let ask = |command: &str, key: &str| {
-        let mut asked = redis::cmd(command);
-        asked.arg(key);
-        asked
-    };
-    Ok(Seen {
-        value: ask("GET", &lock).query(&mut server)?,
-        left_ms: ask("PTTL", &lock).query(&mut server)?,
-        counter: ask("GET", &format!("{lock}:fence")).query(&mut server)?,
-        server_time: redis::cmd("TIME").query::<(u64, u64)>(&mut server)?.0,
-    })
-}
-
-fn told(seen: &Seen, key: &str) -> Vec<String> {
-    let mut lines = vec![format!("{key} at server time {}", seen.server_time)];
-    match &seen.value {
-        None => lines.push("  held by nobody".to_owned()),
-        Some(value) => {
-            let split = value.iter().rposition(|byte| *byte == b':');
-            let fencing = split.and_then(|at| std::str::from_utf8(&value[at + 1..]).ok());
-            let fencing = fencing.filter(|text| text.parse::<u64>().is_ok());
-            let owner = match (split, fencing) {
-                (Some(at), Some(_)) => &value[..at],
-                _other => value.as_slice(),
-            };
-            lines.push(format!(
-                "  held by     {} (digest of the owner token)",
-                OwnerDigest::of(owner)
-            ));
-            lines.push(match fencing {
-                Some(fencing) => format!("  fencing     {fencing}"),
-                None => "  fencing     none: no value that lockdrill's lock writes".to_owned(),
-            });
-            lines.push(match seen.left_ms {
-                -1 => "  lease       none: this lock never ends by itself".to_owned(),
-                -2 => "  lease       over since it was asked who holds it".to_owned(),
-                ms => format!("  lease       {ms} ms left"),
-            });
-        }
-    }
-    let counter = seen
-        .counter
-        .as_deref()
-        .unwrap_or("none: lost, or never granted");
-    lines.push(format!("  counter     {counter}"));
-    lines
+/// The server's own time, from seconds since 1970.
+fn time(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.min(u64::from(u32::MAX)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn seen(value: &str, left_ms: i64) -> String {
-        let seen = Seen {
-            value: Some(value.as_bytes().to_vec()),
-            left_ms,
-            counter: Some("9".to_owned()),
-            server_time: 1,
-        };
-        told(&seen, "{k}").join("\n")
-    }
-
-    #[test]
-    fn no_owner_token_is_ever_shown() {
-        let text = seen("secretsecret:7", 1500);
-        assert!(!text.contains("secret"), "{text}");
-        assert!(text.contains(&OwnerDigest::of(b"secretsecret").0), "{text}");
-        assert!(
-            text.contains("fencing     7") && text.contains("1500 ms left"),
-            "{text}"
-        );
-        let foreign = seen("secret", -1);
-        assert!(
-            !foreign.contains("secret") && foreign.contains("never ends"),
-            "{foreign}"
-        );
-    }
 
     #[test]
     fn only_this_machine_is_asked_without_being_told() {
@@ -187,5 +162,15 @@ mod tests {
         ] {
             assert!(!is_local(remote), "{remote}");
         }
+    }
+
+    #[test]
+    fn what_was_meant_is_told_without_what_was_typed() {
+        let meant = |url: &str| misread(url).unwrap_or("nothing");
+        assert!(meant("127.0.0.1:6379").contains("redis://"));
+        assert!(meant("redis-sentinel://h:1/m").contains("GET-MASTER-ADDR"));
+        assert!(meant("redis://u:s,w@h:1,h:2").contains("several servers"));
+        assert_eq!(meant("redis://u:s,w@h:x"), "nothing");
+        assert!(meant("rediss://h:1").contains("TLS"));
     }
 }

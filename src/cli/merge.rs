@@ -1,7 +1,11 @@
-//! `lockdrill merge`: the runs of several shards under one index, and the worst of their answers.
+//! `lockdrill merge`: the runs of several shards under one index, their histories in one file, and
+//! the worst of their answers. What was merged before is not copied again, but its answer counts
+//! each time: merging twice never turns a failing suite green.
 
+use super::told::lost_lines;
 use crate::exit::Exit;
-use crate::report::{self, ReportError, merge, retain};
+use crate::report::past::file;
+use crate::report::{self, ReportError, merge, past, retain};
 use crate::say;
 use crate::verdict::{DrillResult, Summary, exit_of};
 use std::path::{Path, PathBuf};
@@ -15,7 +19,7 @@ pub(super) struct Args {
     /// Folder that all runs are copied to.
     #[arg(long, value_name = "DIR", default_value = "reports")]
     out: PathBuf,
-    /// Write one JUnit file over all runs that were new.
+    /// Write one JUnit file over all runs of these shards.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
@@ -34,30 +38,13 @@ pub(super) fn exec(args: &Args) -> Exit {
             return Exit::Environment;
         }
     };
-    let mut results = Vec::new();
+    let mut all = Vec::new();
     let mut exit = Exit::Ok;
     for shard in &args.shards {
-        match merge::merge(shard, &args.out) {
-            Ok(merged) => {
-                say::out(format_args!(
-                    "{}: {} new, {} known already",
-                    shard.display(),
-                    merged.runs.len(),
-                    merged.known
-                ));
-                for run in &merged.unjudged {
-                    say::err(format_args!("lockdrill: {}: no result", run.display()));
-                    exit = exit.worst(Exit::Inconclusive);
-                }
-                for run in &merged.runs {
-                    match draw(run) {
-                        Ok(result) => results.push(result),
-                        Err(error) => {
-                            say::err(format_args!("lockdrill: {error}"));
-                            exit = exit.worst(Exit::Environment);
-                        }
-                    }
-                }
+        match bring(shard, &args.out) {
+            Ok((results, end)) => {
+                all.extend(results);
+                exit = exit.worst(end);
             }
             Err(error) => {
                 say::err(format_args!("lockdrill: {error}"));
@@ -65,37 +52,75 @@ pub(super) fn exec(args: &Args) -> Exit {
             }
         }
     }
-    conclude(args, results, exit)
+    exit.worst(conclude(args, all))
 }
 
-/// The page of a run names its place and its siblings: both are others now.
-fn draw(run: &Path) -> Result<DrillResult, ReportError> {
-    let result = report::kept(run)?;
-    report::write_run(run, &result)?;
-    Ok(result)
-}
-
-fn conclude(args: &Args, results: Vec<DrillResult>, mut exit: Exit) -> Exit {
-    if results.is_empty() {
-        say::out("nothing was new");
-        return exit;
+/// Brings in one shard; every answer in it, old or new, and what was wrong with the others.
+fn bring(shard: &Path, out: &Path) -> Result<(Vec<DrillResult>, Exit), ReportError> {
+    let answers = answers(shard);
+    let merged = merge::merge(shard, out)?;
+    say::out(format_args!(
+        "{}: {} new, {} known already",
+        shard.display(),
+        merged.runs.len(),
+        merged.known
+    ));
+    let mut exit = Exit::Ok;
+    let mut untold = |what: &str, path: &Path| {
+        say::err(format_args!("lockdrill: {}: {what}", path.display()));
+        exit = exit.worst(Exit::Inconclusive);
+    };
+    for run in &merged.unjudged {
+        untold("no result", run);
     }
-    let runs = results
-        .iter()
-        .map(|result| (Path::new(result.dir.as_str()), result));
-    let remembered = report::past::remember(&args.out, runs).map(drop);
-    let index = remembered.and_then(|()| report::write_index(&args.out).map(drop));
-    if let Err(error) = index {
-        say::err(format_args!("lockdrill: {error}"));
+    if answers.is_empty() && merged.unjudged.is_empty() {
+        untold("no run is in it", shard);
+    }
+    let mut new = Vec::new();
+    for run in merged.runs {
+        // Its page names its place and its siblings: both are others now.
+        let result = report::kept(&run)?;
+        report::write_run(&run, &result)?;
+        new.push((run, result));
+    }
+    let runs = new.iter().map(|(run, result)| (run.as_path(), result));
+    past::remember(out, runs)?;
+    // The shard may have removed green runs; what they said is in its history all the same.
+    lost_lines(shard);
+    file::append(out, file::read(shard)?.entries)?;
+    Ok((answers, exit))
+}
+
+/// What every judged run of a shard says.
+fn answers(shard: &Path) -> Vec<DrillResult> {
+    let inside = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        paths.sort();
+        paths
+    };
+    let runs = inside(shard).into_iter().flat_map(|drill| inside(&drill));
+    runs.filter_map(|run| report::kept(&run).ok()).collect()
+}
+
+fn conclude(args: &Args, all: Vec<DrillResult>) -> Exit {
+    let mut exit = Exit::Ok;
+    let mut failed = |file: &Path, error: &ReportError| {
+        say::err(format_args!("lockdrill: {}: {error}", file.display()));
         exit = exit.worst(Exit::Environment);
+    };
+    match report::write_index(&args.out) {
+        Ok(index) => say::out(format_args!("{}", index.display())),
+        Err(error) => failed(&args.out, &error),
     }
-    let summary = Summary::of(results);
+    lost_lines(&args.out);
+    let summary = Summary::of(all);
     if let Some(file) = &args.junit
         && let Err(error) = report::junit::write(file, &summary.drills)
     {
-        say::err(format_args!("lockdrill: {}: {error}", file.display()));
-        exit = exit.worst(Exit::Environment);
+        failed(file, &error);
     }
-    say::out(format_args!("{}", args.out.join("index.html").display()));
     exit.worst(exit_of(&summary))
 }

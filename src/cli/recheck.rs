@@ -1,11 +1,13 @@
-//! `lockdrill recheck`: judges recorded runs again. Starts nothing, writes nothing into a run.
+//! `lockdrill recheck`: judges recorded runs again. Starts nothing, and writes nothing into a run
+//! unless it is told to: what was found when it ran is a record too.
 
 use crate::checks::{Finding, Outcome};
 use crate::exit::Exit;
+use crate::report;
 use crate::say;
 use crate::verdict::{ArmResult, DrillResult, Summary, exit_of, judge_run_dir};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -16,6 +18,9 @@ pub(super) struct Args {
     /// Print one JSON object instead of lines for people.
     #[arg(long)]
     json: bool,
+    /// Keep what is found as the run's `results.json`, for `lockdrill report` to draw.
+    #[arg(long)]
+    write: bool,
 }
 
 /// Runs the subcommand.
@@ -29,6 +34,10 @@ pub(super) fn exec(args: &Args) -> Exit {
                 return Exit::Usage;
             }
         }
+    }
+    let mut kept = Exit::Ok;
+    for (dir, drill) in args.dirs.iter().zip(&drills) {
+        kept = kept.worst(keep(dir, drill, args.write));
     }
     let summary = Summary::of(drills);
     let text = if args.json {
@@ -46,7 +55,28 @@ pub(super) fn exec(args: &Args) -> Exit {
     };
     // A reader that has gone away (`| head`) changes no verdict.
     let _ = std::io::stdout().write_all(text.as_bytes());
-    exit_of(&summary)
+    kept.worst(exit_of(&summary))
+}
+
+/// Replaces what was found when the run was judged last, or says that it was something else.
+fn keep(dir: &Path, drill: &DrillResult, write: bool) -> Exit {
+    if write {
+        if let Err(error) = report::keep(dir, drill) {
+            say::err(format_args!("lockdrill: {error}"));
+            return Exit::Environment;
+        }
+        return Exit::Ok;
+    }
+    if let Ok(before) = report::kept(dir)
+        && before.verdict != drill.verdict
+    {
+        say::err(format_args!(
+            "lockdrill: {}: its results.json still says {}; --write replaces it",
+            dir.display(),
+            before.verdict
+        ));
+    }
+    Exit::Ok
 }
 
 fn drill_text(drill: &DrillResult) -> String {

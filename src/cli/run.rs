@@ -4,7 +4,7 @@ use super::validate::colour_on_stderr;
 use crate::env::isolation::Choice;
 use crate::env::sweep;
 use crate::exit::Exit;
-use crate::experiment::{self, Experiment, LoadRequest, Overrides};
+use crate::experiment::{self, Experiment, LoadRequest, Loaded, Overrides};
 use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
@@ -79,13 +79,15 @@ pub(super) struct Args {
 
 /// Runs the subcommand.
 pub(super) fn exec(args: Args) -> Exit {
-    let experiments = match experiment::load(&load_request(&args)) {
-        Ok(experiments) => experiments,
-        Err(refused) => {
-            say::err(refused.render(colour_on_stderr()).trim_end());
-            return Exit::Usage;
-        }
-    };
+    let Loaded {
+        experiments,
+        left_out,
+        refused,
+    } = experiment::load_each(&load_request(&args));
+    if !refused.is_empty() {
+        say::err(refused.render(colour_on_stderr()).trim_end());
+        return Exit::Usage;
+    }
     let ready = match ready(&args, &experiments) {
         Ok(ready) => ready,
         Err(exit) => return exit,
@@ -118,7 +120,7 @@ pub(super) fn exec(args: Args) -> Exit {
     };
     match conductor::run(&request, &ready, &console) {
         Ok(executed) => {
-            let exit = conclude::conclude(&args, &ready.out, &executed);
+            let exit = conclude::conclude(&args, &ready.out, (&executed, left_out));
             drop(in_use);
             exit.worst(conclude::retain(&args, &ready.out))
         }
@@ -144,6 +146,10 @@ fn ready(args: &Args, experiments: &[Experiment]) -> Result<Ready, Exit> {
         junit: args.junit.as_deref(),
         isolation: args.isolation,
         target: given::target(args, experiments)?,
+        plans: experiments
+            .iter()
+            .flat_map(|experiment| std::iter::once(&experiment.main).chain(&experiment.controls))
+            .collect(),
     };
     preflight::check(&wish).map_err(|error| not_ready(&error.to_string()))
 }

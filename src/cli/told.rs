@@ -1,6 +1,8 @@
 //! A drill's result in the last lines of a run, or why there is none.
 
 use crate::exit::Exit;
+use crate::report::past::file;
+use crate::say;
 use crate::verdict::{DrillResult, RunDirError};
 use std::path::Path;
 
@@ -44,4 +46,26 @@ pub(super) fn unjudged(dir: &Path, error: &RunDirError) -> (String, Exit) {
         }
         RunDirError::Plan { .. } | RunDirError::Timeline { .. } => (error.to_string(), Exit::Bug),
     }
+}
+
+/// Says which lines of a folder's history count nothing, if there are any.
+pub(super) fn lost_lines(root: &Path) {
+    // One that cannot be read at all is told by whoever writes into it.
+    let Ok(past) = file::read(root) else { return };
+    if past.lost_count == 0 {
+        return;
+    }
+    let numbers: Vec<String> = past.lost.iter().map(ToString::to_string).collect();
+    let more = if past.lost_count > numbers.len() {
+        ", …"
+    } else {
+        ""
+    };
+    say::err(format_args!(
+        "{}: {} of {} lines cannot be read and count nothing: line {}{more}",
+        root.join(file::FILE).display(),
+        past.lost_count,
+        past.lost_count + past.entries.len(),
+        numbers.join(", "),
+    ));
 }

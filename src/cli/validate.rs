@@ -43,11 +43,20 @@ pub(super) fn exec(args: &Args) -> Exit {
         },
         ..LoadRequest::default()
     };
-    let (good, refused) = experiment::load_each(&request);
-    for experiment in &good {
+    let loaded = experiment::load_each(&request);
+    for out in &loaded.left_out {
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}: does not apply: {}",
+            out.drill,
+            out.why
+        );
+    }
+    for experiment in &loaded.experiments {
         // A reader that has seen enough (`| head`) is no error.
         let _ = writeln!(std::io::stdout(), "{}", line(experiment));
     }
+    let refused = loaded.refused;
     if refused.is_empty() {
         return Exit::Ok;
     }

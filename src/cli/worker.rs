@@ -30,10 +30,13 @@ fn read(file: &Path) -> Result<WorkerSpec, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
+/// What is logged of the lock too: every grant, renewal, loss and release.
+const LOGGED: &str = "info,lockdrill::lock::log=debug";
+
 /// stdout belongs to the record; the log goes to stderr, `LOCKDRILL_LOG` says how much of it.
 fn log_to_stderr() {
     let filter =
-        EnvFilter::try_from_env("LOCKDRILL_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+        EnvFilter::try_from_env("LOCKDRILL_LOG").unwrap_or_else(|_| EnvFilter::new(LOGGED));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)

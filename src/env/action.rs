@@ -39,6 +39,8 @@ pub enum Action {
     ExpectLostByRestart,
     /// Wait until the target is seen to have no replicas, and no other server a link to it.
     AwaitCutOff,
+    /// Wait until every other server is seen to copy the target again, and has all that it has.
+    AwaitCopied,
     /// An injury of the target's edges.
     Injure(Harm),
     /// Ends the injury of the target's edges, and waits until they answer again.

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod clock_shim;
+pub mod control;
 pub mod deployment;
 pub mod edge;
 pub mod error;

@@ -5,9 +5,9 @@
 //! between.
 
 use crate::clock::monotonic_ns;
-use crate::env::look;
+use crate::env::{look, procfs};
 use crate::timeline::event::ThreadLook;
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::io;
 use std::thread::sleep;
@@ -36,10 +36,14 @@ pub struct Stopped {
 /// When the group does not exist, or is not seen stopped within 5 s.
 pub fn stop_group(pgid: i32) -> io::Result<Stopped> {
     let began_ns = monotonic_ns();
-    killpg(Pid::from_raw(pgid), Signal::SIGSTOP)?;
+    signal(pgid, Signal::SIGSTOP)?;
     let mut before = Vec::new();
     loop {
         let threads = look::group(pgid)?;
+        if threads.iter().any(|look| look.state != 'T') {
+            // One may have been started before its parent stood still.
+            signal_apart(pgid, Signal::SIGSTOP)?;
+        }
         if look::all_stopped(&threads) && threads == before {
             return Ok(Stopped {
                 began_ns,
@@ -53,6 +57,55 @@ pub fn stop_group(pgid: i32) -> io::Result<Stopped> {
         before = threads;
         sleep(PERIOD);
     }
+}
+
+/// SIGKILL to the group; returns when those who led groups of their own are gone. The leader itself
+/// is waited for by its parent.
+///
+/// # Errors
+/// When the group does not exist, or is not gone within 5 s.
+pub fn kill_group(pgid: i32) -> io::Result<()> {
+    let began_ns = monotonic_ns();
+    let mut others = apart(pgid)?;
+    if !others.is_empty() {
+        // While it stands still it starts no more.
+        killpg(Pid::from_raw(pgid), Signal::SIGSTOP)?;
+        others = apart(pgid)?;
+    }
+    killpg(Pid::from_raw(pgid), Signal::SIGKILL)?;
+    for pid in &others {
+        // Gone already is as good as killed.
+        let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+    }
+    let lives = |pid: &i32| procfs::stat(*pid).is_ok_and(|stat| !stat.is_dead());
+    while others.iter().any(lives) {
+        if monotonic_ns() - began_ns > LIMIT_NS {
+            return Err(io::Error::other("a process of it was not gone within 5 s"));
+        }
+        sleep(PERIOD);
+    }
+    Ok(())
+}
+
+/// To the group, then to those of it that lead groups of their own.
+fn signal(pgid: i32, which: Signal) -> io::Result<()> {
+    killpg(Pid::from_raw(pgid), which)?;
+    signal_apart(pgid, which)
+}
+
+fn signal_apart(pgid: i32, which: Signal) -> io::Result<()> {
+    for pid in apart(pgid)? {
+        // It may have ended meanwhile.
+        let _ = kill(Pid::from_raw(pid), which);
+    }
+    Ok(())
+}
+
+/// Children of a group's leader that lead groups of their own, as those of Postgres do.
+fn apart(pgid: i32) -> io::Result<Vec<i32>> {
+    let all = procfs::all()?.into_iter();
+    let apart = all.filter(|stat| stat.parent == pgid && stat.group != pgid && !stat.is_dead());
+    Ok(apart.map(|stat| stat.pid).collect())
 }
 
 /// A group that was continued.
@@ -77,7 +130,7 @@ pub fn continue_group(pgid: i32, stopped: &[ThreadLook]) -> io::Result<Continued
     if !look::group(pgid)?.iter().any(|now| is_one_of(stopped, now)) {
         return Err(io::Error::other("the group that was stopped is gone"));
     }
-    killpg(Pid::from_raw(pgid), Signal::SIGCONT)?;
+    signal(pgid, Signal::SIGCONT)?;
     loop {
         let threads = look::group(pgid)?;
         let removed = runs_again(stopped, &threads);

@@ -21,6 +21,7 @@ const DRILLS: &[(&str, &str)] = &[
         "cluster-failover",
         include_str!("../../experiments/cluster-failover.toml"),
     ),
+    ("copies", include_str!("../../experiments/copies.toml")),
     (
         "counter-reset",
         include_str!("../../experiments/counter-reset.toml"),

@@ -13,7 +13,7 @@ use crate::plan::{Evidence, WorkerPlan};
 const SENTENCES_MAX: usize = 64;
 
 /// Every sentence that there is.
-pub(super) const FORMS: &str = "write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`";
+pub(super) const FORMS: &str = "write `W lease ended while F`, `W granted while F`, `W copied while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`";
 
 /// Reads every sentence.
 pub(super) fn read(reading: &mut Reading, root: &Section<'_>, cast: &Cast) -> Vec<Evidence> {
@@ -50,12 +50,13 @@ fn sentence(reading: &mut Reading, cast: &Cast, typed: &Spot<&str>) -> Option<Ev
                 fault: (*fault).to_owned(),
             })
         }
-        [worker, "granted", "while", fault] => {
+        [worker, what @ ("granted" | "copied"), "while", fault] => {
             let known =
                 contender(reading, cast, typed, worker) & broken(reading, cast, typed, fault);
-            known.then(|| Evidence::Granted {
-                worker: (*worker).to_owned(),
-                fault: (*fault).to_owned(),
+            let (worker, fault) = ((*worker).to_owned(), (*fault).to_owned());
+            known.then_some(match *what {
+                "granted" => Evidence::Granted { worker, fault },
+                _ => Evidence::Copied { worker, fault },
             })
         }
         [worker, what @ ("granted" | "waited"), times, "times"] => {

@@ -37,6 +37,7 @@ pub(super) fn fault(
     let when = when(reading, cast, (name, section));
     let heal = match kind {
         Some(kind) if !kind.lasts() => never_healed(reading, kind, section),
+        Some(kind) if kind.may_stay() && !section.has("heal") && !section.has("for") => Some(None),
         Some(_) | None => heal(reading, cast, (name, section)).map(Some),
     };
     if let (Some(kind), Some(Some(Heal::For(ms)))) = (kind, &heal) {

@@ -27,6 +27,8 @@ pub(super) struct Text {
     /// The file as problems name it.
     pub shown: String,
     pub text: String,
+    /// It came with all others, and not by its name.
+    pub of_suite: bool,
 }
 
 /// A file that is named, not yet opened.
@@ -35,6 +37,7 @@ struct Named {
     name: String,
     shown: String,
     place: Place,
+    of_suite: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -92,6 +95,7 @@ fn all(root: &Path) -> Result<Vec<Named>, Problem> {
         shown: format!("{FOLDER}/{name}.toml"),
         name,
         place: Place::Disk(file),
+        of_suite: true,
     });
     Ok(named.collect())
 }
@@ -114,6 +118,7 @@ fn locate(root: &Path, typed: &str) -> Result<Named, Problem> {
             name: stem.unwrap_or(typed).to_owned(),
             shown: typed.to_owned(),
             place: Place::Disk(root.join(typed)),
+            of_suite: false,
         });
     }
     let here = stems(&root.join(FOLDER));
@@ -122,6 +127,7 @@ fn locate(root: &Path, typed: &str) -> Result<Named, Problem> {
             name: typed.to_owned(),
             shown: format!("{FOLDER}/{typed}.toml"),
             place: Place::Disk(file.clone()),
+            of_suite: false,
         });
     }
     if let Some(text) = embedded::find(typed) {
@@ -129,6 +135,7 @@ fn locate(root: &Path, typed: &str) -> Result<Named, Problem> {
             name: typed.to_owned(),
             shown: format!("{typed}.toml (built in)"),
             place: Place::BuiltIn(text),
+            of_suite: false,
         });
     }
     let known = here.keys().map(String::as_str).chain(embedded::names());
@@ -190,6 +197,7 @@ fn read(root: &Path, file: Named) -> Result<Text, Problem> {
         name: file.name,
         shown: file.shown,
         text,
+        of_suite: file.of_suite,
     })
 }
 

@@ -7,8 +7,10 @@ use super::shape::{Key, Names, Shape, may, need};
 use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
 mod cast;
+mod servers;
 
 use cast::{FAULT, WORKER};
+use servers::{NETWORK, SERVER};
 
 /// The checks that a file may speak of.
 const CHECKS: Names = Names {
@@ -22,6 +24,9 @@ const CHECKS: Names = Names {
         ),
     ],
 };
+
+/// More replicas than any deployment has.
+const REPLICAS_MAX: u64 = 16;
 
 const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
     Shape::OneOf(Names {
@@ -67,6 +72,11 @@ pub(super) const ROOT: &[Key] = &[
         "what stands between workers and servers",
     ),
     may(
+        "server",
+        Shape::Table(SERVER),
+        "the lock's server, where it is to be your own",
+    ),
+    may(
         "limit",
         Shape::Table(LIMIT),
         "what this design cannot hold, said beforehand",
@@ -77,7 +87,7 @@ pub(super) const ROOT: &[Key] = &[
 
 /// The sections that a control or `--set` may change: what the drill does, not what it claims.
 pub(super) const SETTABLE: &[&str] = &[
-    "class", "lock", "store", "network", "worker", "fault", "bounds",
+    "class", "lock", "store", "network", "server", "worker", "fault", "bounds",
 ];
 
 const LOCK: &[Key] = &[
@@ -111,6 +121,16 @@ const LOCK: &[Key] = &[
         "persist",
         names("kind of persistence", registry::persist_names),
         "what the server keeps over a restart: none (the default), everysec or always",
+    ),
+    may(
+        "copies",
+        Shape::Count(REPLICAS_MAX),
+        "a grant counts only when so many replicas have it (WAIT); absent = nobody asks them",
+    ),
+    may(
+        "backups",
+        Shape::Count(REPLICAS_MAX),
+        "so many of the replicas never take over; absent = each of them can",
     ),
 ];
 
@@ -152,12 +172,6 @@ const STORE: &[Key] = &[
         "the resource that every worker writes",
     ),
 ];
-
-const NETWORK: &[Key] = &[need(
-    "proxy",
-    names("proxy", registry::proxy_names),
-    "who makes the edges; auto (the default) takes what can do the faults of the drill",
-)];
 
 const EVIDENCE: &[Key] = &[need("require", Shape::Sentences, super::evidence::FORMS)];
 

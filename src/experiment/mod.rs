@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 mod bounds;
 mod cast;
+mod conf;
 mod control;
 mod diff;
 mod disk;
@@ -25,6 +26,8 @@ mod files;
 mod grammar;
 mod judged;
 mod jump;
+mod loaded;
+mod on_postgres;
 mod place;
 mod problems;
 mod reading;
@@ -34,6 +37,7 @@ mod resolve;
 mod schema;
 mod script;
 mod section;
+mod server;
 mod settings;
 mod several;
 mod shape;
@@ -44,6 +48,7 @@ mod wire;
 mod worker;
 
 pub use embedded::built_in;
+pub use loaded::{Loaded, load_each};
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
 pub use schema::schema;
@@ -85,6 +90,13 @@ pub struct Overrides {
     pub seed: Option<u64>,
 }
 
+impl Overrides {
+    /// Every drill runs as its file says.
+    fn changes_nothing(&self) -> bool {
+        self.set.is_empty() && self.lock.is_none() && self.store.is_none()
+    }
+}
+
 /// One drill, ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
@@ -116,25 +128,12 @@ pub struct NotApplicable {
 /// # Errors
 /// [`Refused`] with every problem of every file; exit code 2.
 pub fn load(request: &LoadRequest) -> Result<Vec<Experiment>, Refused> {
-    let (experiments, refused) = load_each(request);
-    if refused.is_empty() {
-        Ok(experiments)
+    let loaded = load_each(request);
+    if loaded.refused.is_empty() {
+        Ok(loaded.experiments)
     } else {
-        Err(refused)
+        Err(loaded.refused)
     }
-}
-
-/// Loads what is good and says what is wrong with the rest.
-pub fn load_each(request: &LoadRequest) -> (Vec<Experiment>, Refused) {
-    let (texts, mut refused) = files::open(request);
-    let mut experiments = Vec::new();
-    for text in texts {
-        match read(&text.name, &text.shown, &text.text, &request.overrides) {
-            Ok(experiment) => experiments.push(experiment),
-            Err(problems) => refused.merge(problems),
-        }
-    }
-    (experiments, refused)
 }
 
 /// Reads one experiment from its text. `name` becomes the drill's, `file` stands in problems.

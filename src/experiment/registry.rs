@@ -111,13 +111,32 @@ pub(super) fn within_one_process(backend: &str) -> bool {
     backends::named(backend).is_some_and(|kind| kind.within_one_process)
 }
 
-/// Whether the lab starts the servers that a back end lives on.
-pub(super) fn can_be_started(backend: &str) -> bool {
-    backends::named(backend).is_none_or(|kind| match kind.servers {
-        Servers::None | Servers::Redis => true,
-        Servers::Postgres => false,
-        Servers::Sentinel | Servers::Cluster => deployment::of(backend).is_some(),
-    })
+/// Whether the locks of a back end live on a Postgres server.
+pub(super) fn on_postgres(backend: &str) -> bool {
+    backends::named(backend).is_some_and(|kind| kind.servers == Servers::Postgres)
+}
+
+/// Whether the lab starts the servers that a back end lives on; why not, if it does not.
+pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
+    let Some(kind) = backends::named(backend) else {
+        return Ok(());
+    };
+    match kind.servers {
+        Servers::None | Servers::Redis | Servers::Postgres => Ok(()),
+        Servers::PostgresSessions => Err(
+            "no stream of changes tells of the end of a session: who held it could not be shown",
+        ),
+        Servers::Sentinel | Servers::Cluster => deployment::of(backend)
+            .map(|_| ())
+            .ok_or("the lab starts one server for locks, and no deployment of several"),
+    }
+}
+
+/// How many servers a back end lives on, as far as the lab starts them.
+pub(super) fn servers_of(backend: &str) -> usize {
+    let one =
+        backends::named(backend).map_or(0, |kind| usize::from(kind.servers == Servers::Redis));
+    deployment::of(backend).map_or(one, |kind| kind.members.len())
 }
 
 /// The servers of a back end that lives on several, if the lab starts them.

@@ -7,10 +7,12 @@ use super::evidence;
 use super::fault;
 use super::grammar;
 use super::judged;
+use super::on_postgres;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
+use super::server;
 use super::several;
 use super::tree::{Node, Table};
 use super::waits;
@@ -35,7 +37,7 @@ pub(super) fn main_arm(
     let root = root(reading, tree);
     let summary = root.text(reading, "summary");
     let class = root.one_of(reading, "class");
-    let lock = lock(reading, &root);
+    let mut lock = lock(reading, &root);
     let store = store(reading, &root);
     let lease_ms = lock.as_ref().map(|lock| lock.lease_ms);
     let mut cast = cast::read(reading, &root, lease_ms);
@@ -44,10 +46,14 @@ pub(super) fn main_arm(
     if let Some(lock) = &lock {
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
+    let server = server::read(reading, &root, (lock.as_mut(), &cast.faults));
     fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
     fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
     if let Some(deployed) = deployed {
         several::fits(reading, &root, (&cast.faults, deployed));
+    }
+    if let Some(lock) = &lock {
+        on_postgres::fits(reading, &root, (&cast.faults, lock));
     }
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
@@ -71,6 +77,7 @@ pub(super) fn main_arm(
         lock: lock?,
         store: store?,
         network,
+        server,
         workers: cast.workers,
         faults: cast.faults,
         evidence,
@@ -115,6 +122,9 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let key = key_text(reading, &section, "key");
     let renewal = section.one_of(reading, "renewal");
     let persist = section.one_of(reading, "persist");
+    let copies = section.count(reading, "copies");
+    let backups = section.count(reading, "backups");
+    several::replicas(reading, backend.as_ref(), [&copies, &backups]);
     if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
         flaw_fits(reading, backend, flaw);
     }
@@ -144,6 +154,8 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
             "everysec" => Persist::Everysec,
             _ => Persist::None,
         }),
+        copies: copies.map_or(0, |copies| copies.value),
+        backups: backups.map_or(0, |backups| backups.value),
     })
 }
 
@@ -154,11 +166,8 @@ fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers:
             format!("the lock `{backend}` exists within one process only"),
             "each worker is a process of its own: they would never meet",
         )
-    } else if !registry::can_be_started(backend) {
-        (
-            format!("no drill runs on the lock `{backend}`"),
-            "the lab starts one Redis server for locks, and no deployment of several",
-        )
+    } else if let Err(why) = registry::can_be_started(backend) {
+        (format!("no drill runs on the lock `{backend}`"), why)
     } else {
         return;
     };

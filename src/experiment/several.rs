@@ -1,9 +1,9 @@
 //! What can be done to a lock service of several servers, and what only to one of several.
 
-use super::reading::Reading;
+use super::reading::{Reading, Spot};
 use super::section::Section;
 use crate::env::action::Action;
-use crate::env::deployment::Kind;
+use crate::env::deployment::{self, Kind};
 use crate::faults;
 use crate::plan::{FaultPlan, Service, Target};
 
@@ -21,6 +21,33 @@ pub(super) fn fits(
         let found = sections.iter().find(|(name, _)| name.value == fault.name);
         let at = found.map_or_else(|| root.at.clone(), |(_, section)| section.place(key));
         reading.hinted(&at, message, hint);
+    }
+}
+
+/// Refuses more copies of a grant, or more replicas that never take over, than there can be.
+pub(super) fn replicas(
+    reading: &mut Reading,
+    backend: Option<&Spot<&str>>,
+    [copies, backups]: [&Option<Spot<u64>>; 2],
+) {
+    let Some(backend) = backend.map(|backend| backend.value) else {
+        return;
+    };
+    let kind = deployment::of(backend);
+    let most = kind.map_or(0, |kind| kind.replicas);
+    let spare = kind.map_or(0, |kind| kind.backups.len() as u64);
+    for (count, most, what) in [
+        (copies, most, "replicas"),
+        (
+            backups,
+            spare,
+            "replicas that need not be able to take over",
+        ),
+    ] {
+        if let Some(count) = count.as_ref().filter(|count| count.value > most) {
+            let message = format!("`{backend}` has {most} {what}, not {}", count.value);
+            reading.problem(&count.at, message);
+        }
     }
 }
 

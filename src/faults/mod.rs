@@ -75,9 +75,14 @@ impl FaultKind {
         self.onset.contains(&Action::JumpClock)
     }
 
-    /// Whether it lasts until it is undone.
+    /// Whether it can be undone.
     pub const fn lasts(&self) -> bool {
         !self.heal.is_empty()
+    }
+
+    /// Whether it need not be undone: then what it did stays.
+    pub fn may_stay(&self) -> bool {
+        self.onset.contains(&Action::AwaitCutOff)
     }
 }
 

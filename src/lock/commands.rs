@@ -8,7 +8,7 @@ use crate::lock::holding::{Holding, Phase};
 use crate::lock::lost::LostReason;
 use crate::lock::probe::{Command, Reply};
 use crate::lock::service::{AcquireAnswer, ReleaseAnswer, RenewAnswer};
-use crate::lock::{lease, metrics};
+use crate::lock::{lease, log, metrics};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -61,8 +61,8 @@ impl Holding {
             self.tell_sending(Command::Acquire);
             (first_sent_ns, resend)
         };
-        let answer = self.context.service.acquire(&self.ask(until)).await;
-        metrics::acquired(&self.context.name, &answer);
+        let answer = self.answered(until).await;
+        log::attempted(self, &answer);
         match answer {
             Ok(AcquireAnswer::Granted { fencing, lease }) => {
                 self.granted(first_sent_ns, fencing, lease)
@@ -140,11 +140,8 @@ impl Holding {
             (now_ns, Instant::now() + budget)
         };
         let answer = self.context.service.renew(&self.ask(until)).await;
-        metrics::renewed(
-            &self.context.name,
-            &answer,
-            self.now_ns().saturating_sub(sent_ns),
-        );
+        let took_ns = self.now_ns().saturating_sub(sent_ns);
+        log::renewed(self, &answer, Duration::from_nanos(took_ns));
         let answer = match answer {
             Ok(RenewAnswer::Absent | RenewAnswer::Foreign) | Err(_)
                 if self.has(Flaw::IgnoresRenewalFailure) =>
@@ -223,7 +220,7 @@ impl Holding {
             Ok(ReleaseAnswer::NotOurs) => (Reply::AlreadyLost, Release::AlreadyLost),
             Err(error) => (no_answer(&error), Release::Unknown(error.to_string())),
         };
-        metrics::released(&self.context.name, &release);
+        log::released(self, &state, &release);
         self.tell_answer(Command::Release, reply);
         release
     }

@@ -6,6 +6,7 @@ use crate::lock::commands::{Attempted, Release, Renewal};
 use crate::lock::error::EnterError;
 use crate::lock::holding::{Holding, Phase};
 use crate::lock::lease;
+use crate::lock::log;
 use crate::lock::lost::{Lost, LostReason};
 use crate::lock::pace::Pace;
 use crate::lock::probe::Command;
@@ -41,6 +42,17 @@ impl LockHandle {
             self.holding.context.keeper.schedule(&self.holding);
         }
         attempted
+    }
+
+    /// Logs that it is ours, after this wait.
+    pub(super) fn tell_granted(&self, wait: Duration) {
+        log::granted(&self.holding, wait);
+    }
+
+    /// The same, in passing.
+    pub(super) fn told_granted(self, wait: Duration) -> Self {
+        self.tell_granted(wait);
+        self
     }
 
     /// The resource.
@@ -123,6 +135,7 @@ impl LockHandle {
 
     async fn settle(&self, deadline: Instant) -> Result<(), EnterError> {
         let mut pace = Pace::default();
+        let began = Instant::now();
         let mut last = String::from("not asked again");
         loop {
             match self.phase() {
@@ -137,7 +150,10 @@ impl LockHandle {
             let window = self.window().ok_or(EnterError::Expired)?;
             pace.sent(Instant::now());
             match self.attempt((Instant::now() + window).min(deadline)).await {
-                Attempted::Granted => return Ok(()),
+                Attempted::Granted => {
+                    self.tell_granted(began.elapsed());
+                    return Ok(());
+                }
                 Attempted::TooLate => return Err(EnterError::Expired),
                 Attempted::Busy { .. } => return Err(EnterError::Busy),
                 // Even a resend that failed for certain says nothing about the first send.

@@ -5,9 +5,9 @@
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest, OwnerToken};
 use crate::lock::flaws::Flaw;
+use crate::lock::log;
 use crate::lock::lost::{Lost, LostReason};
 use crate::lock::manager::Context;
-use crate::lock::metrics;
 use crate::lock::options::LockOptions;
 use crate::lock::over::Over;
 use crate::lock::probe::{Command, Reply, Signal};
@@ -140,11 +140,7 @@ impl Holding {
 
     pub(super) fn lose(&self, state: &mut State, reason: LostReason) {
         state.phase = Phase::Lost(reason);
-        metrics::lost(
-            &self.context.name,
-            reason,
-            self.now_ns().saturating_sub(state.granted_at_ns),
-        );
+        log::lost(self, state, reason);
         self.context.probe.on(Signal::Lost {
             grant: self.grant(),
             reason: reason.as_str(),

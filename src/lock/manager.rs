@@ -9,7 +9,7 @@ use crate::lock::handle::LockHandle;
 use crate::lock::holding::Holding;
 use crate::lock::keeper::Keeper;
 use crate::lock::lease;
-use crate::lock::metrics;
+use crate::lock::log;
 use crate::lock::options::LockOptions;
 use crate::lock::probe::{Command, Probe, Reply, Signal, Silent};
 use crate::lock::service::{Ask, LockName, LockService, ReleaseAnswer};
@@ -123,11 +123,13 @@ impl LockManager {
     /// An empty key; no randomness; the service definitely did not execute it; granted too late.
     pub async fn acquire(&self, key: &str, options: &LockOptions) -> Result<Acquired, LockError> {
         let attempt = self.context.attempt(key, options)?;
-        let until = Instant::now() + lease::command_budget(options.lease());
+        let began = Instant::now();
+        let until = began + lease::command_budget(options.lease());
         match attempt.attempt(until).await {
-            Attempted::Granted => Ok(Acquired::Granted(attempt)),
+            Attempted::Granted => Ok(Acquired::Granted(attempt.told_granted(began.elapsed()))),
             Attempted::TooLate => Err(LockError::TooLate),
             Attempted::Busy { remaining } => {
+                log::not_granted(&self.context.name, key, began.elapsed(), &"busy");
                 let waiter =
                     Waiter::after_busy(Arc::clone(&self.context), key, *options, remaining);
                 Ok(Acquired::Busy(waiter))
@@ -198,7 +200,7 @@ impl LockManager {
             Ok(ReleaseAnswer::NotOurs) => (Reply::AlreadyLost, Release::AlreadyLost),
             Err(error) => (no_answer(&error), Release::Unknown(error.to_string())),
         };
-        metrics::released(&self.context.name, &release);
+        log::gave_back(&self.context.name, key, &digest, &release);
         self.context.probe.on(Signal::Answered {
             command,
             grant: &grant,

@@ -1,5 +1,5 @@
-//! What operators see: one `tracing` event per occurrence, at `DEBUG` in the ordinary course and
-//! `WARN` for a loss or an unknown outcome.
+//! What operators count: one `tracing` event per occurrence, at `DEBUG`. What a person reads of the
+//! same occurrence is [`log`](super::log)'s.
 //!
 //! Fields named `monotonic_counter.*`, `counter.*` and `histogram.*` become OpenTelemetry metrics
 //! with a `tracing-opentelemetry` metrics layer and are plain fields without. Durations are
@@ -10,7 +10,7 @@ use crate::lock::error::CommandError;
 use crate::lock::lost::LostReason;
 use crate::lock::service::{AcquireAnswer, RenewAnswer};
 use std::time::Duration;
-use tracing::{debug, warn};
+use tracing::debug;
 
 const NANOS: f64 = 1e9;
 
@@ -27,7 +27,7 @@ pub(super) fn acquired(manager: &str, answer: &Result<AcquireAnswer, CommandErro
     );
 }
 
-pub(super) fn renewed(manager: &str, answer: &Result<RenewAnswer, CommandError>, took_ns: u64) {
+pub(super) fn renewed(manager: &str, answer: &Result<RenewAnswer, CommandError>, took: Duration) {
     let outcome = match answer {
         Ok(RenewAnswer::Renewed { .. }) => "renewed",
         Ok(RenewAnswer::Absent) => "absent",
@@ -36,7 +36,7 @@ pub(super) fn renewed(manager: &str, answer: &Result<RenewAnswer, CommandError>,
     };
     debug!(
         monotonic_counter.lock.renewal.count = 1_u64,
-        histogram.lock.renewal.duration = took_ns as f64 / NANOS,
+        histogram.lock.renewal.duration = took.as_secs_f64(),
         lock.manager = manager,
         outcome
     );
@@ -47,12 +47,11 @@ pub(super) fn released(manager: &str, release: &Release) {
         Release::Released => "released",
         Release::AlreadyLost => "already_lost",
         Release::Unknown(why) => {
-            warn!(
+            debug!(
                 monotonic_counter.lock.unknown.count = 1_u64,
                 lock.manager = manager,
                 operation = "release",
-                why,
-                "no answer"
+                why
             );
             return;
         }
@@ -73,12 +72,11 @@ pub(super) fn held(manager: &str, for_ns: u64) {
 }
 
 pub(super) fn lost(manager: &str, reason: LostReason, held_ns: u64) {
-    warn!(
+    debug!(
         monotonic_counter.lock.lost.count = 1_u64,
         histogram.lock.hold.duration = held_ns as f64 / NANOS,
         lock.manager = manager,
-        reason = reason.as_str(),
-        "lock lost"
+        reason = reason.as_str()
     );
 }
 
@@ -93,19 +91,17 @@ pub(super) fn waited(manager: &str, took: Duration, granted: bool) {
 
 fn unanswered(manager: &str, operation: &str, error: &CommandError) {
     match error {
-        CommandError::Failed(why) => warn!(
+        CommandError::Failed(why) => debug!(
             monotonic_counter.lock.failed.count = 1_u64,
             lock.manager = manager,
             operation,
-            why,
-            "not executed"
+            why
         ),
-        CommandError::Unknown(why) => warn!(
+        CommandError::Unknown(why) => debug!(
             monotonic_counter.lock.unknown.count = 1_u64,
             lock.manager = manager,
             operation,
-            why,
-            "no answer"
+            why
         ),
     }
 }

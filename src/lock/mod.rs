@@ -36,10 +36,12 @@ pub mod probe;
 pub mod service;
 
 mod commands;
+mod copied;
 mod handle;
 mod holding;
 mod keeper;
 mod lease;
+mod log;
 mod lost;
 mod manager;
 mod metrics;

@@ -1,4 +1,5 @@
-//! What a caller asks of one lock: the lease and how often it is renewed. Refused before any I/O;
+//! What a caller asks of one lock: the lease, how often it is renewed, and on how many replicas a
+//! grant must be. Refused before any I/O;
 //! an infinite lease cannot be said.
 
 use crate::lock::error::OptionsError;
@@ -7,11 +8,12 @@ use std::time::Duration;
 /// Longest lease: whatever is longer is a lock that nobody ever gets back.
 const LEASE_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Lease and renewal of one lock.
+/// Lease, renewal and copies of one lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockOptions {
     lease: Duration,
     renewal_interval: Option<Duration>,
+    copies: u64,
 }
 
 impl LockOptions {
@@ -37,7 +39,24 @@ impl LockOptions {
         Ok(LockOptions {
             lease: whole_ms(lease),
             renewal_interval,
+            copies: 0,
         })
+    }
+
+    /// A grant counts only when so many replicas have said that they have it; else it is given back
+    /// and told as failed. 0, the default, asks nobody.
+    ///
+    /// Fewer than all replicas are not enough: the one that takes over may be another. And all of
+    /// them are not enough either for a former primary that does not know that it was replaced.
+    #[must_use]
+    pub const fn with_copies(mut self, copies: u64) -> LockOptions {
+        self.copies = copies;
+        self
+    }
+
+    /// On how many replicas a grant must be.
+    pub const fn copies(&self) -> u64 {
+        self.copies
     }
 
     /// The requested lease, in whole milliseconds.

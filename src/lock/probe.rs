@@ -25,6 +25,15 @@ pub enum Signal<'a> {
         /// What it means.
         answer: Reply,
     },
+    /// Replicas were asked whether they have a grant, before its answer is told.
+    Copies {
+        /// The grant.
+        grant: &'a GrantId,
+        /// How many had to have it.
+        wanted: u64,
+        /// How many had it in time; none if that is not known.
+        have: Option<u64>,
+    },
     /// The handle says Lost; told once a grant.
     Lost {
         /// The grant.

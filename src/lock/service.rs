@@ -144,6 +144,17 @@ pub trait LockService: Send + Sync {
     /// When the server gave no answer.
     async fn release(&self, ask: &Ask<'_>) -> Result<ReleaseAnswer, CommandError>;
 
+    /// How many replicas have this attempt's grant, as soon as `wanted` have it or a part of the
+    /// time is over; 0 if the grant is not there any more.
+    ///
+    /// # Errors
+    /// When the server gave no answer, or this back end has no replicas that could be asked.
+    async fn copies(&self, ask: &Ask<'_>, wanted: u64) -> Result<u64, CommandError> {
+        let _ = (ask, wanted);
+        let why = "no replica of this lock can be asked";
+        Err(CommandError::Failed(why.to_owned()))
+    }
+
     /// What is left of the present lease; none if the lock is free or has no lease (a foreign key).
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::lock::manager::Context;
 use crate::lock::options::LockOptions;
 use crate::lock::pace::Pace;
 use crate::lock::service::Wake;
-use crate::lock::{lease, metrics};
+use crate::lock::{lease, log, metrics};
 use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
@@ -95,7 +95,12 @@ impl Waiter {
                 Last::Unknown(why) => EnterError::Unknown(why),
             }),
         };
-        metrics::waited(&self.context.name, began.elapsed(), entered.is_ok());
+        let waited = began.elapsed();
+        metrics::waited(&self.context.name, waited, entered.is_ok());
+        match &entered {
+            Ok(handle) => handle.tell_granted(waited),
+            Err(error) => log::not_granted(&self.context.name, &self.key, waited, error),
+        }
         entered
     }
 

@@ -22,6 +22,17 @@ pub struct LockPlan {
     /// What the service keeps on disk.
     #[serde(default)]
     pub persist: Persist,
+    /// A grant counts only when so many replicas are known to have it; 0 = nobody asks them.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub copies: u64,
+    /// How many of the replicas never take over.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub backups: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a worker's renewals run on.

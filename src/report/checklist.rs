@@ -119,7 +119,11 @@ pub enum Standing {
     Proven,
     /// One did not hold.
     Failed,
-    /// One could not tell, or its drill has not run.
+    /// A drill showed it to be a limit that its file names beforehand.
+    Limit,
+    /// Some held; of the others one could not tell, or its drill has not run.
+    Partly,
+    /// None of its drills has run, or none could tell.
     NotTested,
     /// Not for a machine.
     Human,
@@ -134,6 +138,8 @@ pub struct Proof {
     pub check: &'static str,
     /// How the check came out; none if nothing put it to the test.
     pub outcome: Option<Outcome>,
+    /// It was violated as the drill's file names beforehand: a limit, not a failure.
+    pub foretold: bool,
     /// The run that says so.
     pub run: Option<String>,
 }
@@ -147,20 +153,26 @@ pub fn standing(point: &Point, series: &[Series]) -> (Standing, Vec<Proof>) {
         .collect();
     let standing = if point.shown_by.is_empty() {
         Standing::Human
-    } else if proofs
-        .iter()
-        .any(|proof| proof.outcome == Some(Outcome::Violated))
-    {
-        Standing::Failed
-    } else if proofs
-        .iter()
-        .all(|proof| proof.outcome == Some(Outcome::Holds))
-    {
-        Standing::Proven
     } else {
-        Standing::NotTested
+        judged(&proofs)
     };
     (standing, proofs)
+}
+
+fn judged(proofs: &[Proof]) -> Standing {
+    let violated = |proof: &&Proof| proof.outcome == Some(Outcome::Violated);
+    let holds = |proof: &Proof| proof.outcome == Some(Outcome::Holds);
+    if proofs.iter().filter(violated).any(|proof| !proof.foretold) {
+        Standing::Failed
+    } else if proofs.iter().any(|proof| violated(&proof)) {
+        Standing::Limit
+    } else if proofs.iter().all(holds) {
+        Standing::Proven
+    } else if proofs.iter().any(holds) {
+        Standing::Partly
+    } else {
+        Standing::NotTested
+    }
 }
 
 /// One for each lock and store that the drill ran on; one without a run if it ran on none.
@@ -182,6 +194,7 @@ fn proofs(drill: &'static str, check: &'static str, series: &[Series]) -> Vec<Pr
                 drill,
                 check,
                 outcome: told,
+                foretold: night.worst() == Some(Verdict::Limit),
                 run,
             }
         })
@@ -191,6 +204,7 @@ fn proofs(drill: &'static str, check: &'static str, series: &[Series]) -> Vec<Pr
             drill,
             check,
             outcome: None,
+            foretold: false,
             run: None,
         }];
     }

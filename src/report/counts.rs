@@ -1,8 +1,9 @@
 //! What is counted of a run for its signals. Numbers of one run: they bound nothing.
 
 use crate::checks::no_stale_write::staleness;
+use crate::checks::rightful_served::rightful;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::History;
+use crate::timeline::history::{History, StoreAttempt};
 
 /// Signals as numbers, by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub struct Counts {
     pub attempts: Vec<(&'static str, usize)>,
     /// Renewals: worked, failed.
     pub renewals: Vec<(&'static str, usize)>,
-    /// Stale writes at the store, as the check `no_stale_write` finds them: refused, accepted.
+    /// Stale writes at the store, as the check `no_stale_write` counts them: refused, accepted.
     pub stale: Vec<(&'static str, usize)>,
     /// Operations without an answer.
     pub unknown: usize,
@@ -30,10 +31,12 @@ pub fn counts(history: &History) -> Counts {
         renewals.count()
     };
     let found = staleness(history).stale;
-    let stale = |accepted| {
+    let stale = |accepted: bool| {
         let attempts = found.iter().map(|(index, _)| &history.store[*index]);
+        // A rightful writer that was refused for a wrong number is no stale one.
+        let wronged = |attempt: &StoreAttempt| !accepted && rightful(history, attempt).is_some();
         attempts
-            .filter(|attempt| attempt.accepted == accepted)
+            .filter(|attempt| attempt.accepted == accepted && !wronged(attempt))
             .count()
     };
     let lives = history.servers.values().flatten();

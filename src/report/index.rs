@@ -16,7 +16,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 mod checklist;
+mod matrix;
+mod near;
+mod strip;
 mod trend;
+mod worse;
 
 /// Name of the page.
 pub const FILE: &str = "index.html";
@@ -150,10 +154,7 @@ fn dots(drill: &Drill) -> Markup {
 
 fn mark(run: &Run) -> (&'static str, &'static str) {
     match run.result.as_ref().map(|result| result.verdict) {
-        Ok(Verdict::Pass) => ("holds", "✓"),
-        Ok(Verdict::Limit) => ("limit", "L"),
-        Ok(Verdict::Fail) => ("violated", "✕"),
-        Ok(Verdict::Inconclusive) => ("unknown", "?"),
+        Ok(verdict) => trend::mark(verdict),
         Err(_) => ("vacuous", "–"),
     }
 }

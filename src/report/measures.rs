@@ -78,7 +78,7 @@ pub fn tries(history: &History) -> Vec<(String, usize, Tone)> {
             with(|n| n == 1),
             Tone::Good,
         ),
-        ("took 2".to_owned(), with(|n| n == 2), Tone::Plain),
+        ("took 2 commands".to_owned(), with(|n| n == 2), Tone::Plain),
         ("took 3 or more".to_owned(), with(|n| n > 2), Tone::Doubt),
     ]
 }

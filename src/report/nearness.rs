@@ -33,10 +33,13 @@ pub fn told(work: &[u64], plan: &Plan) -> String {
             millis(plan.lock.lease_ms)
         );
     };
-    let share = longest.saturating_mul(100) / lease.max(1);
+    let share = match longest.saturating_mul(100) / lease.max(1) {
+        0 => "less than 1 %".to_owned(),
+        share => format!("{share} %"),
+    };
     format!(
-        "{}: the longest took {share} % of the lease of {}",
-        spread(work, "finished work"),
+        "{}; the longest took {share} of the lease of {}",
+        spread(work, "finished section"),
         millis(plan.lock.lease_ms)
     )
 }
@@ -60,12 +63,12 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         let slowest = renewals.iter().max().copied().unwrap_or(0);
         let wanted = ms(every).saturating_mul(3).saturating_add(slowest);
         let is = if wanted > lease {
-            "is not so long"
+            "shorter than that"
         } else {
-            "is"
+            "as long as that or longer"
         };
         return format!(
-            "it is renewed every {}, so work of any length fits as long as renewals get through; three such intervals and the slowest renewal on top, {}, let two renewals in a row fail, and this lease of {told} {is}",
+            "it is renewed every {}, so work of any length fits as long as renewals get through. Three such intervals and the slowest renewal on top are {}: so long a lease outlives two renewals in a row that fail. This one of {told} is {is}",
             millis(every),
             span(wanted)
         );
@@ -82,7 +85,7 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         );
     }
     format!(
-        "{} or more, which is twice the longest work of {}; it is {told} and not renewed",
+        "{} or more, which is twice the longest work of {}; the lease here is {told} and is not renewed",
         span(wanted),
         span(longest)
     )

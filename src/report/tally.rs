@@ -17,9 +17,10 @@ pub struct Tally {
     /// Sections left by asking for the release.
     pub completed: usize,
     /// Sections that were entered while another was still open, by what the workers did: from the
-    /// grant's answer to the release asked for, whatever the lease.
+    /// grant's answer to the release asked for or to the end of the worker's process, whatever the
+    /// lease.
     pub overlapping: usize,
-    /// Sections that nobody left.
+    /// Sections that ended with the worker's process, or with the record.
     pub open: usize,
     /// The highest fencing token that was granted.
     pub highest: Option<u64>,
@@ -41,17 +42,17 @@ pub fn tally(history: &History) -> Tally {
         .filter(|step| matches!(step.call, Call::Acquire | Call::Enter { .. }))
         .collect();
     let left = releases(history);
-    let mut sections: Vec<(u64, Option<u64>)> = asks
+    let mut sections: Vec<(u64, Result<u64, u64>)> = asks
         .iter()
-        .filter_map(|step| section(&left, step))
+        .filter_map(|step| section(history, &left, step))
         .collect();
     sections.sort_unstable();
-    // The latest end of a section so far; one that is never left ends with the record.
+    // The latest end of a section so far.
     let mut busy_until = 0;
     let mut overlapping = 0;
     for (from, left) in &sections {
         overlapping += usize::from(busy_until > *from);
-        busy_until = busy_until.max(left.unwrap_or(u64::MAX));
+        busy_until = busy_until.max(left.unwrap_or_else(|gone| gone));
     }
     let counts = counts(history);
     let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
@@ -59,9 +60,9 @@ pub fn tally(history: &History) -> Tally {
     Tally {
         asked: asks.len(),
         entered: sections.len(),
-        completed: sections.iter().filter(|(_, left)| left.is_some()).count(),
+        completed: sections.iter().filter(|(_, left)| left.is_ok()).count(),
         overlapping,
-        open: sections.iter().filter(|(_, left)| left.is_none()).count(),
+        open: sections.iter().filter(|(_, left)| left.is_err()).count(),
         highest: asks.iter().filter_map(|step| token(step)).max(),
         stale_refused: stale(0),
         stale_accepted: stale(1),
@@ -81,13 +82,21 @@ fn releases(history: &History) -> HashMap<&GrantId, u64> {
     left
 }
 
-/// From when a worker was at work until when, if it left; none if it was not let in.
-fn section(left: &HashMap<&GrantId, u64>, step: &Operation) -> Option<(u64, Option<u64>)> {
+/// From when a worker was at work until it left, or else until its process or the record ended;
+/// none if it was not let in.
+fn section(
+    history: &History,
+    left: &HashMap<&GrantId, u64>,
+    step: &Operation,
+) -> Option<(u64, Result<u64, u64>)> {
     let back = step.returned.as_ref()?;
     let Some(Answer::Granted { grant, .. }) = step.answer() else {
         return None;
     };
-    Some((back.at, left.get(grant).copied()))
+    let lives = history.workers.get(step.worker)?.lives.iter();
+    let mut exits = lives.filter_map(|life| Some(life.exit?.at));
+    let gone = exits.find(|at| *at >= back.at).unwrap_or(u64::MAX);
+    Some((back.at, left.get(grant).copied().ok_or(gone)))
 }
 
 fn token(step: &Operation) -> Option<u64> {

@@ -27,6 +27,8 @@ pub struct ArmJob {
     pub run: String,
     /// Folder of the arm; its `plan.json` is there.
     pub arm_dir: PathBuf,
+    /// The redis-server program of the lock.
+    pub lock_redis: PathBuf,
 }
 
 impl ArmJob {
@@ -131,6 +133,8 @@ fn attempt(
         run: job.run.clone(),
         isolation: ready.isolation,
         redis: ready.redis.path.clone(),
+        lock_redis: job.lock_redis.clone(),
+        postgres: ready.postgres.as_ref().map(|found| found.folder.clone()),
         program: ready.program.clone(),
         given: given(job, ready)?,
     };

@@ -129,7 +129,8 @@ fn not_begun() -> ArmEnd {
 fn prepare(drill: &Drill, ready: &Ready) -> io::Result<(Executed, Vec<ArmJob>)> {
     let name = drill.main.drill.clone();
     let (run, dir) = run_dir::create(&ready.out, &name)?;
-    environment::write(&dir, ready, &drill.again)?;
+    let redis = ready.redis_of(&drill.main);
+    environment::write(&dir, (ready, redis), &drill.again)?;
     let mut jobs = Vec::new();
     for plan in std::iter::once(&drill.main).chain(&drill.controls) {
         let arm_dir = run_dir::arm(&dir, &plan.arm);
@@ -142,6 +143,7 @@ fn prepare(drill: &Drill, ready: &Ready) -> io::Result<(Executed, Vec<ArmJob>)> 
             arm: plan.arm.clone(),
             run: run.clone(),
             arm_dir,
+            lock_redis: ready.redis_of(plan).path.clone(),
         });
     }
     for (control, reason) in &drill.not_run {

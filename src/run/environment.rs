@@ -4,6 +4,7 @@ use super::preflight::Ready;
 use super::run_dir;
 use super::target::Target;
 use crate::clock::wall_ns;
+use crate::env::redis::find::RedisBinary;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -17,6 +18,9 @@ pub struct Environment {
     pub lockdrill: String,
     /// Version of the lock server.
     pub redis: String,
+    /// Version of Postgres, if a lock lived on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postgres: Option<String>,
     /// Kernel release.
     pub kernel: String,
     /// Processors that this process may use.
@@ -48,11 +52,16 @@ pub struct Environment {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(dir: &Path, ready: &Ready, again: &[String]) -> io::Result<()> {
+pub fn write(
+    dir: &Path,
+    (ready, redis): (&Ready, &RedisBinary),
+    again: &[String],
+) -> io::Result<()> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let environment = Environment {
         lockdrill: env!("CARGO_PKG_VERSION").to_owned(),
-        redis: ready.redis.version.clone(),
+        redis: redis.version.clone(),
+        postgres: ready.postgres.as_ref().map(|found| found.version.clone()),
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         isolation: ready.isolation.word().to_owned(),

@@ -3,9 +3,13 @@
 use crate::env::error::EnvError;
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
+use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
 use crate::env::redis::given::{self, Given};
+use crate::lock::backends::{self, Servers};
+use crate::plan::Plan;
 use crate::run::target::{self, Target};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +24,19 @@ pub struct Wish<'a> {
     pub isolation: Choice,
     /// A lock server that is given.
     pub target: Option<Target>,
+    /// Every arm: some name the program of their lock server.
+    pub plans: Vec<&'a Plan>,
 }
 
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The server program.
+    /// The server program of the lab.
     pub redis: RedisBinary,
+    /// The server programs that drills name for their locks.
+    pub named: BTreeMap<String, RedisBinary>,
+    /// The Postgres programs, if some lock lives on one.
+    pub postgres: Option<Programs>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -41,6 +51,16 @@ pub struct Ready {
     pub target: Option<(Target, Given)>,
 }
 
+impl Ready {
+    /// The server program of a plan's lock.
+    pub fn redis_of(&self, plan: &Plan) -> &RedisBinary {
+        let named = plan.server.binary.as_ref();
+        named
+            .and_then(|named| self.named.get(named))
+            .unwrap_or(&self.redis)
+    }
+}
+
 /// How long the host is listened to before a run, ns.
 const LISTEN_NS: u64 = 200_000_000;
 
@@ -53,7 +73,25 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     if let Some(file) = wish.junit {
         replaceable(file)?;
     }
-    let redis = find::find()?;
+    let mut named = BTreeMap::new();
+    for binary in wish
+        .plans
+        .iter()
+        .filter_map(|plan| plan.server.binary.as_ref())
+    {
+        if !named.contains_key(binary) {
+            named.insert(binary.clone(), find::named(binary)?);
+        }
+    }
+    let redis = find::find().or_else(|error| {
+        // Where every drill brings its own there need be no other.
+        let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
+        named.values().next().filter(|_| all).cloned().ok_or(error)
+    })?;
+    let postgres = match wish.plans.iter().copied().any(on_postgres) {
+        true => Some(find_postgres::find()?),
+        false => None,
+    };
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -71,6 +109,8 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     };
     Ok(Ready {
         redis,
+        named,
+        postgres,
         isolation,
         fallback,
         program,
@@ -98,10 +138,17 @@ fn look(target: &Target) -> Result<Given, EnvError> {
         .block_on(given::look(target.address))
         .map_err(|error| {
             if target.name == target::COMPOSE {
-                return EnvError::new(error.what, "start it with `docker compose up -d --wait`");
+                let todo = "`docker compose up -d --wait` starts it, `docker compose restart redis` empties it";
+            return EnvError::new(error.what, todo);
             }
             error
         })
+}
+
+/// The lock lives on a Postgres server.
+fn on_postgres(plan: &Plan) -> bool {
+    let kind = backends::named(&plan.lock.backend);
+    kind.is_some_and(|kind| kind.servers == Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

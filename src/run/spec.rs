@@ -17,8 +17,13 @@ pub struct ArmSpec {
     pub run: String,
     /// How the arm is kept apart.
     pub isolation: Mode,
-    /// The redis-server program.
+    /// The redis-server program of the lab, which the store lives on if it lives on one.
     pub redis: PathBuf,
+    /// The redis-server program of the lock.
+    pub lock_redis: PathBuf,
+    /// The folder with the programs of Postgres, if the lock lives on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postgres: Option<PathBuf>,
     /// The program that is started as a worker: lockdrill itself.
     pub program: PathBuf,
     /// A lock server that somebody else has started; none = the arm starts its own.

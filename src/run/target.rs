@@ -140,6 +140,9 @@ fn of_plan(plan: &Plan) -> Vec<String> {
     if plan.lock.persist != Persist::None {
         why.push("what the server keeps on disk is not the lab's to say".to_owned());
     }
+    if !plan.server.is_the_labs() {
+        why.push("its `[server]` is for a server that the lab starts".to_owned());
+    }
     let done_to_it = |fault: &&FaultPlan| fault.target == Aim::Server(Service::Lock);
     why.extend(plan.faults.iter().filter(done_to_it).map(|fault| {
         format!(

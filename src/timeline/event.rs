@@ -188,6 +188,15 @@ pub enum Event {
     },
     /// A worker was asked to end (SIGTERM).
     AskedToEnd,
+    /// The worker's lock asked the replicas whether they have a grant, before it told anybody of it.
+    Copies {
+        /// The grant.
+        grant: GrantId,
+        /// How many had to have it.
+        wanted: u64,
+        /// How many said in time that they have it; none = nobody knows.
+        have: Option<u64>,
+    },
     /// The handle told its owner that the lock is lost.
     Lost {
         /// The grant.

@@ -195,6 +195,7 @@ impl Namer {
             | Event::ChildSignal { .. }
             | Event::WallClock { .. }
             | Event::AskedToEnd
+            | Event::Copies { .. }
             | Event::Point { .. }
             | Event::Resumed { .. }
             | Event::Go { .. }

@@ -62,7 +62,8 @@ impl<'a> Lock<'a> {
         };
         let renew = plan.renew_ms.map(Duration::from_millis);
         let options = LockOptions::new(Duration::from_millis(plan.lease_ms), renew)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.to_string())?
+            .with_copies(plan.copies);
         let stage = Arc::clone(stage);
         let mut connect = ConnectSpec::new(&spec.lock.address);
         connect.flaw = flaw;
@@ -149,7 +150,6 @@ impl<'a> Lock<'a> {
         let Some(handle) = &self.handle else { return };
         let sent_before = self.record.sent(Command::Renew);
         let renewal = handle.renew().await;
-        tracing::info!(key = self.key, grant = %handle.grant(), ?renewal, "renewal");
         if self.record.sent(Command::Renew) == sent_before {
             let grant = handle.grant().clone();
             let op = self.record.invoke(Call::Renew { grant, auto: false });
@@ -170,7 +170,6 @@ impl<'a> Lock<'a> {
         let Some(handle) = &self.handle else { return };
         let sent_before = self.record.sent(Command::Release);
         let release = handle.release().await;
-        tracing::info!(key = self.key, grant = %handle.grant(), ?release, "release");
         if self.record.sent(Command::Release) == sent_before {
             let grant = handle.grant().clone();
             let op = self.record.invoke(Call::Release { grant });
@@ -202,14 +201,6 @@ impl<'a> Lock<'a> {
 
     fn granted(&mut self, handle: LockHandle) -> (Outcome, Answer) {
         let lease = handle.granted_lease();
-        tracing::info!(
-            key = self.key,
-            owner = %handle.owner(),
-            grant = %handle.grant(),
-            fencing = handle.fencing_token().map(|token| token.0),
-            lease_ms = lease.as_millis(),
-            "granted"
-        );
         let answer = Answer::Granted {
             grant: handle.grant().clone(),
             fencing: handle.fencing_token(),

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 
+mod claim;
 mod lab;
 mod locking;
 mod publishing;

@@ -171,6 +171,15 @@ impl Probe for Record {
                 grant,
                 answer,
             } => self.answered(command, grant, answer),
+            Signal::Copies {
+                grant,
+                wanted,
+                have,
+            } => self.tell(Event::Copies {
+                grant: grant.clone(),
+                wanted,
+                have,
+            }),
             Signal::Lost {
                 grant,
                 reason,

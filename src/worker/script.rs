@@ -6,7 +6,7 @@ use super::publishing::Publisher;
 use super::record::Record;
 use super::signals::Asked;
 use super::stage::Stage;
-use super::writing::{Claim, Delivery, Store};
+use super::writing::{Delivery, Store};
 use crate::plan::{OnSigterm, Step, StepAction, WorkerPlan};
 use crate::timeline::event::{Answer, Call, Outcome};
 use std::sync::Arc;
@@ -142,12 +142,8 @@ impl Script<'_> {
 
     /// Tells the store of a grant that this step has just been answered.
     async fn seal_if_new(&mut self) {
-        if let Some(Claim {
-            grant: Some(grant),
-            fencing,
-        }) = self.lock.newly_granted()
-        {
-            self.store.seal(grant, fencing).await;
+        if let Some(claim) = self.lock.newly_granted() {
+            self.store.seal(claim).await;
         }
     }
 

@@ -3,22 +3,16 @@
 //! A write presents what the worker believes to have, a fencing token and a grant, or nothing.
 //! The worker never asks whether it still holds the lock: that is what the store is for.
 
+use super::claim::Claim;
 use super::record::Record;
 use super::stage::Stage;
-use crate::ids::{FencingToken, GrantId};
+use crate::ids::GrantId;
 use crate::plan::{StorePlan, WorkerPlan};
 use crate::store::{Attempt, ProtectedStore, ReadAnswer, StoreAnswer};
 use crate::timeline::event::{Answer, Call, Outcome};
 use std::future::pending;
 use std::time::Duration;
 use tokio::sync::Notify;
-
-/// What a worker presents to the store.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Claim {
-    pub(super) grant: Option<GrantId>,
-    pub(super) fencing: Option<FencingToken>,
-}
 
 /// How a write is put to the store.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +72,7 @@ impl<'a> Store<'a> {
             self.read(&claim).await;
         }
         let based_on = self.basis.as_ref().and_then(|basis| basis.write.clone());
-        let mut attempt = self.attempt(step, based_on, claim);
+        let mut attempt = self.attempt(step, based_on, claim.clone());
         attempt.job = delivery.job;
         let op = self.record.invoke(Call::Write {
             write: attempt.write.clone(),
@@ -108,12 +102,7 @@ impl<'a> Store<'a> {
                 StoreAnswer::Unknown(format!("no answer within {} ms", within.as_millis()))
             }
         };
-        tracing::info!(
-            write = attempt.write,
-            fencing = attempt.fencing.map(|token| token.0),
-            ?answer,
-            "write"
-        );
+        claim.tell(("write", &attempt), &answer);
         // What had been done before changed nothing now: the basis stays.
         if answer == StoreAnswer::Accepted {
             self.basis = Some(Basis {
@@ -125,25 +114,23 @@ impl<'a> Store<'a> {
     }
 
     /// Raises the store's mark, if the plan says so.
-    pub(super) async fn seal(&mut self, grant: GrantId, fencing: Option<FencingToken>) {
-        if !self.plan.seal {
+    pub(super) async fn seal(&mut self, claim: Claim) {
+        let Some(grant) = claim.grant.clone().filter(|_| self.plan.seal) else {
             return;
-        }
-        self.seals += 1;
-        let claim = Claim {
-            grant: Some(grant.clone()),
-            fencing,
         };
-        let attempt = self.attempt(&format!("seal.{}", self.seals), None, claim);
+        self.seals += 1;
+        let fencing = claim.fencing;
+        let attempt = self.attempt(&format!("seal.{}", self.seals), None, claim.clone());
         let op = self.record.invoke(Call::Seal { grant, fencing });
         let answer = self.store.seal(&attempt).await;
+        claim.tell(("seal", &attempt), &answer);
         self.answer(op, answer);
     }
 
     /// A `read` step, `<worker>.<step>`, under what the worker has; stands at its `armed` point
     /// at the last moment. The next write is based on what it is shown.
     pub(super) async fn look(&mut self, step: &str, claim: Claim, stage: &Stage) {
-        let attempt = self.attempt(step, None, claim);
+        let attempt = self.attempt(step, None, claim.clone());
         let op = self.record.invoke(Call::ReadUnder {
             read: attempt.write.clone(),
             grant: attempt.grant.clone(),
@@ -151,7 +138,9 @@ impl<'a> Store<'a> {
         });
         let point = format!("{}.armed", attempt.write);
         let armed = || stage.pass(point.clone());
-        let (outcome, answer) = match self.store.show(&attempt, &armed).await {
+        let shown = self.store.show(&attempt, &armed).await;
+        claim.tell(("read", &attempt), &shown);
+        let (outcome, answer) = match shown {
             ReadAnswer::Shown(write) => {
                 self.basis = Some(Basis {
                     grant: attempt.grant,
@@ -163,7 +152,6 @@ impl<'a> Store<'a> {
             ReadAnswer::Failed(message) => (Outcome::Fail, Answer::Error { message }),
             ReadAnswer::Unknown(message) => (Outcome::Info, Answer::Error { message }),
         };
-        tracing::info!(read = attempt.write, ?answer, "read");
         self.record.answer(op, outcome, answer);
     }
 

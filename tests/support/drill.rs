@@ -137,6 +137,8 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             flaw: None,
             key: "account".to_owned(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
@@ -159,6 +161,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
         limit: None,
         control: None,
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 1_000,
     }
 }

@@ -68,6 +68,8 @@ pub fn plan(workers: &[&str]) -> Plan {
             flaw: None,
             key: KEY.to_owned(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
@@ -93,6 +95,7 @@ pub fn plan(workers: &[&str]) -> Plan {
         limit: None,
         control: None,
         patience_ms: 10 * LEASE_MS,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 500,
     }
 }

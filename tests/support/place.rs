@@ -49,7 +49,9 @@ impl Place {
             Servers::Redis => server = Some(RedisServer::start()),
             Servers::Sentinel => deployed = Some(Arc::new(Deployed::under_sentinel().await)),
             Servers::Cluster => deployed = Some(Arc::new(Deployed::cluster().await)),
-            Servers::Postgres => database = Some(PostgresServer::shared().database().await),
+            Servers::Postgres | Servers::PostgresSessions => {
+                database = Some(PostgresServer::shared().database().await);
+            }
         }
         let address = match (&server, &deployed, &database) {
             (Some(server), _, _) => server.address(),

@@ -159,11 +159,34 @@ impl Database {
         format!("{}/{}", self.server.address(), self.name)
     }
 
-    /// How many sessions hold or wait for an advisory lock of this database.
+    /// `127.0.0.1:port` of its server.
+    pub fn place(&self) -> String {
+        self.server.address()
+    }
+
+    /// What the server calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A connection of the test's own.
+    pub async fn connect(&self) -> Client {
+        self.server.connect(&self.name).await
+    }
+
+    /// How many wait, the one at the head of the queue among them.
     pub async fn queue(&self) -> usize {
-        let sql = "SELECT count(*) FROM pg_locks JOIN pg_database ON database = pg_database.oid
-                   WHERE locktype = 'advisory' AND datname = current_database()";
+        let sql = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+                   WHERE locktype = 'advisory' AND datname = current_database()
+                     AND application_name = 'lockdrill waits'";
         self.text(sql).await.parse().expect("a number")
+    }
+
+    /// Does something to the database itself.
+    pub async fn outside(&self, sql: &str) {
+        let client = self.server.connect("postgres").await;
+        let done = client.batch_execute(sql).await;
+        done.unwrap_or_else(|error| panic!("`{sql}`: {error}"));
     }
 
     /// The first column of the only row.

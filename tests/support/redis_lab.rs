@@ -19,10 +19,12 @@ pub async fn locks_at(address: String) -> LockManager {
     LockManager::new(service, ManagerOptions::new("test", "app:"))
 }
 
+pub fn options(lease: Duration) -> LockOptions {
+    LockOptions::new(lease, None).unwrap()
+}
+
 pub async fn acquire(locks: &LockManager, lease: Duration) -> Result<Acquired, LockError> {
-    locks
-        .acquire("k", &LockOptions::new(lease, None).unwrap())
-        .await
+    locks.acquire("k", &options(lease)).await
 }
 
 pub async fn granted(locks: &LockManager, lease: Duration) -> LockHandle {

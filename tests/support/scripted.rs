@@ -226,6 +226,11 @@ impl Probe for Notes {
                 grant,
                 answer,
             } => format!("answered {command:?} {grant} {answer:?}"),
+            Signal::Copies {
+                grant,
+                wanted,
+                have,
+            } => format!("copies {grant} {have:?} of {wanted}"),
             Signal::Lost { grant, reason, .. } => format!("lost {grant} {reason}"),
         });
     }

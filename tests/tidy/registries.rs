@@ -26,6 +26,15 @@ pub const FOLDERS: &[Folder] = &[
         list: "ALL",
         beside: &[
             (
+                "postgres_ear",
+                "the ear of the Postgres back ends for releases",
+            ),
+            (
+                "postgres_sessions",
+                "the statements of locks that sessions hold",
+            ),
+            ("postgres_words", "the statements of the Postgres back end"),
+            (
                 "redis_asked",
                 "how Redis servers are asked where a lock lives",
             ),

@@ -29,6 +29,16 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
             let what = "the lock was granted";
             during(history, (worker, fault, what), granted, proof);
         }
+        Evidence::Copied { worker, fault } => {
+            let copied = |grant: &Grant, window: Span| {
+                let at = grant.granted;
+                let inside = window.from <= at.earliest && at.latest <= window.to;
+                let copy = grant.copies.first().filter(|_| inside);
+                copy.map(|copy| copy.seen)
+            };
+            let what = "another server had a grant";
+            during(history, (worker, fault, what), copied, proof);
+        }
         Evidence::GrantedTimes { worker, times } => {
             let (seqs, found) = granted(history, worker);
             enough(proof, (*times, found), seqs, &format!("grants of {worker}"));

@@ -8,9 +8,10 @@ use super::say::{secs, seen_over};
 use super::{Check, Finding};
 use crate::env::action::Action;
 use crate::faults;
-use crate::plan::{FaultPlan, Target};
+use crate::plan::FaultPlan;
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
+mod aimed;
 mod asked;
 mod asked_to_end;
 mod clauses;
@@ -124,7 +125,8 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         proof.lacks(format!("{name}: what shows a {} is not known", plan.kind));
         return;
     };
-    let (onset, heal) = match (&*window.onsets, &*window.heals, kind.lasts()) {
+    let heals = plan.heal.is_some();
+    let (onset, heal) = match (&*window.onsets, &*window.heals, heals) {
         ([onset], [heal], true) => (onset, Some(heal)),
         ([onset], [], false) => (onset, None),
         ([], ..) => return proof.lacks(format!("{name} never began")),
@@ -136,10 +138,15 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         healed(name, onset, heal, proof);
     }
     let before = proof.missing.len();
-    aimed(history, plan, window, proof);
+    aimed::prove(history, plan, window, proof);
     let edges = edges::Case::new(history, plan, window);
     let onset_actions = kind.onset.iter().map(|action| (action, false));
-    for (action, heals) in onset_actions.chain(kind.heal.iter().map(|action| (action, true))) {
+    let heal_actions = kind
+        .heal
+        .iter()
+        .filter(|_| heals)
+        .map(|action| (action, true));
+    for (action, heals) in onset_actions.chain(heal_actions) {
         match action {
             Action::StopGroup => stop::prove(history, plan, window, proof),
             Action::KillGroup => killed::prove(history, plan, window, proof),
@@ -155,6 +162,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
             Action::ExpectLostByRestart => {
                 forgotten::lost_by_restart(history, plan, window, proof);
             }
+            Action::AwaitCopied => cut_off::healed(history, plan, window, proof),
             Action::Terminate => asked_to_end::prove(history, plan, window, proof),
             Action::JumpClock => clock::jumped(history, plan, window, proof),
             // Shown by the heal's own looks and readings.
@@ -213,35 +221,4 @@ fn healed(name: &str, onset: &Onset, heal: &Healed, proof: &mut Proof) {
             heal.cause
         )
     });
-}
-
-/// It hit whom it was to hit.
-fn aimed(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
-    let name = &plan.name;
-    let hit = window.worker.map(|worker| history.worker_name(worker));
-    match &plan.target {
-        Target::Worker(worker) => proof.require(hit == Some(worker), || {
-            format!("{name} did not hit {worker}")
-        }),
-        Target::Everyone => {}
-        Target::Server(_) => proof.require(window.server.is_some(), || {
-            format!("{name} did not hit a server")
-        }),
-        Target::Holder => {
-            let grant = window.grant.as_ref().and_then(|id| history.grant_of(id));
-            let began = window.onsets.first().map_or(0, |onset| onset.began);
-            let held = grant.is_some_and(|grant| {
-                grant.worker == window.worker
-                    && grant.definite.is_some_and(|span| span.contains(began))
-            });
-            proof.events.extend(grant.map(|grant| grant.seq));
-            proof.require(held, || {
-                let hit = hit.unwrap_or("nobody");
-                format!(
-                    "{name} hit {hit}, who did not certainly hold the lock at {}",
-                    secs(began)
-                )
-            });
-        }
-    }
 }

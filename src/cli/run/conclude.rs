@@ -1,17 +1,21 @@
 //! The end of `lockdrill run`: what was executed is judged, drawn, remembered and told.
 
 use super::Args;
-use crate::cli::told::{told, unjudged};
+use crate::cli::told::{lost_lines, told, unjudged};
 use crate::exit::Exit;
 use crate::report;
 use crate::report::retain::{self, Retained};
 use crate::run::conductor::Executed;
 use crate::say;
-use crate::verdict::{self, DrillResult, Summary};
+use crate::verdict::{self, DrillResult, LeftOut, Summary};
 use std::path::Path;
 
 /// Judges, draws and tells what was executed.
-pub(super) fn conclude(args: &Args, out: &Path, executed: &[Executed]) -> Exit {
+pub(super) fn conclude(
+    args: &Args,
+    out: &Path,
+    (executed, left_out): (&[Executed], Vec<LeftOut>),
+) -> Exit {
     let mut exit = Exit::Ok;
     let mut judged = Vec::new();
     for execution in executed {
@@ -32,7 +36,8 @@ pub(super) fn conclude(args: &Args, out: &Path, executed: &[Executed]) -> Exit {
     }
     exit = exit.worst(draw_all(out, &judged));
     let drills = judged.into_iter().map(|(_, result)| result).collect();
-    let summary = Summary::of(drills);
+    let mut summary = Summary::of(drills);
+    summary.not_applicable = left_out;
     exit = exit.worst(verdict::exit_of(&summary));
     if let Some(file) = &args.junit
         && let Err(error) = report::junit::write(file, &summary.drills)
@@ -48,6 +53,9 @@ pub(super) fn conclude(args: &Args, out: &Path, executed: &[Executed]) -> Exit {
 
 fn print(args: &Args, summary: &Summary) -> Exit {
     if !args.json {
+        for out in &summary.not_applicable {
+            say::out(format_args!("{}: not applicable: {}", out.drill, out.why));
+        }
         for result in &summary.drills {
             say::out(format_args!("{}", told(result)));
         }
@@ -78,7 +86,10 @@ fn draw_all(out: &Path, judged: &[(&Executed, DrillResult)]) -> Exit {
         .iter()
         .map(|(execution, result)| (execution.dir.as_path(), result));
     let remembered = match report::past::remember(out, runs) {
-        Ok(_) => Exit::Ok,
+        Ok(_) => {
+            lost_lines(out);
+            Exit::Ok
+        }
         Err(error) => {
             say::err(format_args!("error: not added to the history: {error}"));
             Exit::Environment

@@ -4,6 +4,7 @@
 //! lives on one server, or on none.
 
 use crate::env::error::EnvError;
+use crate::plan::LockPlan;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,10 @@ pub struct Kind {
     pub own_ports: &'static [u16],
     /// A member that takes writes can be replaced by another: there are promotions.
     pub fails_over: bool,
+    /// How many copy each member that takes writes.
+    pub replicas: u64,
+    /// Members that can be made one of those that copy and never take over, in this order.
+    pub backups: &'static [&'static str],
     /// Who is started how.
     pub lay_out: fn(&Site<'_>) -> Result<Layout, EnvError>,
 }
@@ -34,6 +39,13 @@ pub const ALL: &[&Kind] = &[&redis_sentinel::KIND, &redis_cluster::KIND];
 /// The deployment of a back end; none if it lives on one server or on none.
 pub fn of(backend: &str) -> Option<&'static Kind> {
     ALL.iter().copied().find(|kind| kind.backend == backend)
+}
+
+/// The members of a lock's deployment that copy and never take over.
+pub fn backups(lock: &LockPlan) -> &'static [&'static str] {
+    let all = of(&lock.backend).map_or(&[][..], |kind| kind.backups);
+    let count = usize::try_from(lock.backups).unwrap_or(usize::MAX);
+    &all[..count.min(all.len())]
 }
 
 /// Where a deployment is to live.
@@ -51,6 +63,8 @@ pub struct Site<'a> {
     pub redis: &'a Path,
     /// The key of the lock as the servers know it.
     pub key: &'a str,
+    /// Members that copy and never take over.
+    pub backups: &'a [&'a str],
 }
 
 impl Site<'_> {
@@ -114,6 +128,8 @@ mod tests {
         for kind in ALL {
             assert_eq!(kind.members.len(), kind.own_ports.len(), "{}", kind.backend);
             assert!(backends::named(kind.backend).is_some(), "{}", kind.backend);
+            let known = |name: &&&str| kind.members.contains(*name);
+            assert!(kind.backups.iter().all(|name| known(&name)));
         }
     }
 }

@@ -25,6 +25,9 @@ pub const KIND: Kind = Kind {
     ],
     own_ports: &[7001, 7002, 7003, 7004, 7005, 7006],
     fails_over: true,
+    replicas: 1,
+    // Each primary has one replica only.
+    backups: &[],
     lay_out,
 };
 

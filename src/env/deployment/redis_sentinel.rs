@@ -4,7 +4,7 @@ use super::{Kind, Layout, Member, Site, Watched};
 use crate::env::error::EnvError;
 use crate::env::redis::find::RedisBinary;
 use crate::env::redis::sentinel::{Deployment, HURRY};
-use crate::env::redis::server;
+use crate::env::redis::{replicated, server};
 use std::net::SocketAddr;
 
 /// The first so many members hold data.
@@ -26,6 +26,8 @@ pub const KIND: Kind = Kind {
     ],
     own_ports: &[6381, 6382, 6383, 26381, 26382, 26383],
     fails_over: true,
+    replicas: 2,
+    backups: &["redis-3"],
     lay_out,
 };
 
@@ -38,7 +40,10 @@ fn lay_out(site: &Site<'_>) -> Result<Layout, EnvError> {
         let (args, files, watched) = match index.checked_sub(DATA) {
             None => {
                 let long = |why| EnvError::new(why, "use a shorter state folder");
-                let args = all.data_args(index, &folder).map_err(long)?;
+                let mut args = all.data_args(index, &folder).map_err(long)?;
+                if site.backups.contains(name) {
+                    args.extend(replicated::backup());
+                }
                 let socket = server::socket(&folder).map_err(long)?;
                 (args, Vec::new(), Watched::Appended { socket })
             }

@@ -6,6 +6,8 @@
 
 use super::ServerProtocol;
 use crate::clock;
+use crate::env::postgres::stranger;
+use crate::env::postgres::wire::Wire;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,12 +61,15 @@ pub async fn probe(address: SocketAddr, protocol: ServerProtocol, limit: Duratio
     let began_ns = clock::monotonic_ns();
     let took_ns = || clock::monotonic_ns().saturating_sub(began_ns);
     let ask = async {
-        let mut stream = TcpStream::connect(address).await?;
-        if protocol == ServerProtocol::Plain {
-            return Ok(Probe::Connected { took_ns: took_ns() });
+        match protocol {
+            ServerProtocol::Plain => {
+                TcpStream::connect(address).await?;
+                return Ok(Probe::Connected { took_ns: took_ns() });
+            }
+            ServerProtocol::Redis | ServerProtocol::Postgres => {
+                Talking::begin(address, protocol).await?;
+            }
         }
-        stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
-        line(&mut stream).await?;
         Ok(Probe::Answered { took_ns: took_ns() })
     };
     match timeout(limit, ask).await {
@@ -95,7 +100,44 @@ pub enum Crossing {
 /// A connection through an edge that is known to work, kept for later.
 #[derive(Debug)]
 pub struct Canary {
-    stream: TcpStream,
+    talking: Talking,
+}
+
+/// A connection that has been answered on.
+#[derive(Debug)]
+enum Talking {
+    Redis(TcpStream),
+    Postgres(Wire<TcpStream>),
+}
+
+impl Talking {
+    async fn begin(address: SocketAddr, protocol: ServerProtocol) -> io::Result<Talking> {
+        if protocol == ServerProtocol::Postgres {
+            return stranger::enter(address).await.map(Talking::Postgres);
+        }
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
+        line(&mut stream).await?;
+        Ok(Talking::Redis(stream))
+    }
+
+    async fn take_name(&mut self, name: &str) -> io::Result<()> {
+        match self {
+            Talking::Postgres(wire) => stranger::take_name(wire, name).await,
+            Talking::Redis(stream) => {
+                let request = command(&["CLIENT", "SETNAME", name]);
+                stream.write_all(&request).await?;
+                line(stream).await.map(drop)
+            }
+        }
+    }
+
+    async fn is_known(&self, direct: SocketAddr, name: &str) -> io::Result<bool> {
+        match self {
+            Talking::Redis(_) => is_known(direct, name).await,
+            Talking::Postgres(_) => stranger::is_known(direct, name).await,
+        }
+    }
 }
 
 impl Canary {
@@ -103,15 +145,13 @@ impl Canary {
     ///
     /// # Errors
     /// What was seen instead of an answer.
-    pub async fn open(address: SocketAddr, limit: Duration) -> Result<Canary, Probe> {
-        let ask = async {
-            let mut stream = TcpStream::connect(address).await?;
-            stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
-            line(&mut stream).await?;
-            Ok(Canary { stream })
-        };
-        match timeout(limit, ask).await {
-            Ok(Ok(canary)) => Ok(canary),
+    pub async fn open(
+        address: SocketAddr,
+        protocol: ServerProtocol,
+        limit: Duration,
+    ) -> Result<Canary, Probe> {
+        match timeout(limit, Talking::begin(address, protocol)).await {
+            Ok(Ok(talking)) => Ok(Canary { talking }),
             Ok(Err(error)) => Err(Probe::of(&error)),
             Err(_) => Err(Probe::Silent),
         }
@@ -124,13 +164,8 @@ impl Canary {
     pub async fn ask(mut self, direct: SocketAddr, limit: Duration) -> (Crossing, Option<Canary>) {
         let name = unique_name();
         let began_ns = clock::monotonic_ns();
-        let ask = async {
-            let request = command(&["CLIENT", "SETNAME", &name]);
-            self.stream.write_all(&request).await?;
-            line(&mut self.stream).await
-        };
-        match timeout(limit, ask).await {
-            Ok(Ok(_)) => {
+        match timeout(limit, self.talking.take_name(&name)).await {
+            Ok(Ok(())) => {
                 let took_ns = clock::monotonic_ns().saturating_sub(began_ns);
                 (Crossing::Answered { took_ns }, Some(self))
             }
@@ -138,7 +173,7 @@ impl Canary {
             Err(_) => {
                 // The connection stays open while the server is asked: a client that is gone is
                 // not in its list.
-                let crossing = match timeout(limit, is_known(direct, &name)).await {
+                let crossing = match timeout(limit, self.talking.is_known(direct, &name)).await {
                     Ok(Ok(true)) => Crossing::ReplyLost,
                     Ok(Ok(false)) => Crossing::NeverArrived,
                     Ok(Err(error)) => Crossing::Unknown(error.to_string()),

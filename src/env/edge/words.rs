@@ -37,6 +37,8 @@ impl fmt::Display for EdgeId {
 pub enum ServerProtocol {
     /// RESP2 or RESP3.
     Redis,
+    /// Postgres' own; no command can be chosen.
+    Postgres,
     /// Bytes: no command can be chosen.
     Plain,
 }

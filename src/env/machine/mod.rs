@@ -4,7 +4,7 @@
 
 use crate::env::edge::{self, EdgeError};
 use crate::env::error::EnvError;
-use crate::env::{redis, root};
+use crate::env::{postgres, redis, root};
 use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
@@ -45,6 +45,7 @@ pub enum Level {
 /// Every look, in the order in which it is told.
 pub const ALL: &[fn() -> Finding] = &[
     redis_server,
+    postgres_server,
     toxiproxy,
     kernel::signals,
     kernel::namespaces,
@@ -81,6 +82,20 @@ fn redis_server() -> Finding {
             Finding::new(what, Level::Ready, says)
         }
         Err(EnvError { what: says, todo }) => Finding::new(what, Level::Missing, says).todo(todo),
+    }
+}
+
+fn postgres_server() -> Finding {
+    let what = "postgres";
+    match postgres::find::find() {
+        Ok(found) => {
+            let says = format!("{} at {}", found.version, found.folder.display());
+            Finding::new(what, Level::Ready, says)
+        }
+        Err(EnvError { what: says, todo }) => {
+            let says = format!("{says} (the locks of other servers do without)");
+            Finding::new(what, Level::Limited, says).todo(todo)
+        }
     }
 }
 
@@ -162,6 +177,7 @@ mod tests {
         // Not `namespaces`: it starts this program again, which here is the test runner.
         for look in [
             redis_server,
+            postgres_server,
             toxiproxy,
             kernel::signals,
             kernel::clocks,

@@ -1,4 +1,10 @@
-//! Postgres as a server under test: finding its programs, starting it.
+//! Postgres as a server under test: finding its programs, starting it, observing it.
 
+mod columns;
+pub mod effects;
 pub mod find;
+pub mod observe;
 pub mod server;
+pub mod stranger;
+pub mod stream;
+pub mod wire;

@@ -31,7 +31,15 @@ impl Door {
         })
     }
 
-    /// The same for a client of commands.
+    /// Where the server itself says what is wrong with it.
+    pub(super) const fn hint(&self) -> &'static str {
+        match self {
+            Door::Socket(_) => "see the server's log in the run directory",
+            Door::Port(_) => "it was given and is not lockdrill's: see its own log",
+        }
+    }
+
+    /// The way in for a client of commands.
     pub(super) fn address(&self) -> redis::ConnectionAddr {
         match self {
             Door::Socket(path) => redis::ConnectionAddr::Unix(path.clone()),

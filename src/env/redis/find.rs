@@ -5,15 +5,21 @@
 //! which the lab must not do.
 
 use crate::env::error::EnvError;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Names the program to use, before anything on `PATH`.
 pub const VARIABLE: &str = "LOCKDRILL_REDIS_SERVER";
 
 /// The oldest version with what the lab needs (deadlines as `PXAT` in the replication stream).
 pub const MINIMUM: (u32, u32) = (7, 0);
+
+/// A program that has not said its version by then is asked no longer.
+const ASK_MAX: Duration = Duration::from_secs(10);
 
 const BRING_IT: &str =
     "run `make setup`, or install Redis 7.0 or newer and set LOCKDRILL_REDIS_SERVER to its path";
@@ -57,6 +63,36 @@ pub fn find() -> Result<RedisBinary, EnvError> {
     Err(EnvError::new("no redis-server found", BRING_IT))
 }
 
+/// The program that a user names: a path, or a word that is looked for on `PATH`.
+pub fn program(named: &str) -> Option<PathBuf> {
+    if named.contains('/') {
+        let path = std::path::absolute(named).ok()?;
+        return path.is_file().then_some(path);
+    }
+    on_path(named)
+}
+
+/// Whether somebody may execute it.
+pub fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path)
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// The redis-server that a user names.
+///
+/// # Errors
+/// When it is none, or older than [`MINIMUM`].
+pub fn named(named: &str) -> Result<RedisBinary, EnvError> {
+    let found = program(named).and_then(|path| ask(&path));
+    let found = found.ok_or_else(|| {
+        EnvError::new(
+            format!("`server.binary`: {named} is not a redis-server: it does not tell its version"),
+            "name the path of a redis-server, 7.0 or newer",
+        )
+    })?;
+    new_enough(found)
+}
+
 /// A server of this version can do what the lab asks of it.
 pub(super) fn is_new_enough(version: &str) -> bool {
     let mut parts = version.split('.').map(str::parse::<u32>);
@@ -88,17 +124,40 @@ fn new_enough(found: RedisBinary) -> Result<RedisBinary, EnvError> {
 
 /// Runs `<program> --version` under the server's name and reads the version.
 fn ask(path: &Path) -> Option<RedisBinary> {
-    let output = Command::new(path)
-        .arg0(RedisBinary::ARG0)
-        .arg("--version")
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = said(path)?;
     let version = text.split_once(" v=")?.1.split_whitespace().next()?;
     Some(RedisBinary {
         path: path.to_owned(),
         version: version.to_owned(),
     })
+}
+
+/// What the program says to `--version`; nothing if it is not over within [`ASK_MAX`].
+fn said(path: &Path) -> Option<String> {
+    let mut child = Command::new(path)
+        .arg0(RedisBinary::ARG0)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let until = Instant::now() + ASK_MAX;
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) | Err(_) => {
+                // Gone already is as good.
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+    let mut text = Vec::new();
+    child.stdout?.take(4096).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

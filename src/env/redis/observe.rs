@@ -93,7 +93,7 @@ impl Control {
         let refused = |message: String| {
             EnvError::new(
                 format!("redis-server at {door} does not answer: {message}"),
-                "see the server's log in the run directory",
+                door.hint(),
             )
         };
         let client =
@@ -144,8 +144,8 @@ impl Control {
         }
         .map_err(|message| {
             EnvError::new(
-                format!("the observer's question failed: {message}"),
-                "see the server's log in the run directory",
+                format!("the observer's question to the server failed: {message}"),
+                self.door.hint(),
             )
         })
     }
@@ -187,7 +187,7 @@ impl Control {
         .map_err(|message| {
             EnvError::new(
                 format!("the server did not answer {}: {message}", words.join(" ")),
-                "see the server's log in the run directory",
+                self.door.hint(),
             )
         })
     }

@@ -8,11 +8,13 @@ use std::path::Path;
 
 /// The user that replicas log in as.
 pub const USER: &str = "repl";
-/// Its password; the servers listen on loopback only.
+/// The user that those log in as that never take over.
+const BACKUP: &str = "backup";
+/// Their password; the servers listen on loopback only.
 const PASSWORD: &str = "repl";
 
-/// The commands, given to a primary, that cut all its replicas off at once: nothing that it grants
-/// from then on reaches them. They go on trying.
+/// The commands, given to a primary, that cut all its replicas off at once, but not those that never
+/// take over: nothing that it grants from then on reaches them. They go on trying.
 pub const CUT: &[&[&str]] = &[
     &["ACL", "SETUSER", USER, "off"],
     &["CLIENT", "KILL", "USER", USER],
@@ -49,15 +51,8 @@ pub fn args(host: IpAddr, port: u16, folder: &Path) -> Result<Vec<String>, Strin
         &["--appendfsync", "no"],
         &["--aof-use-rdb-preamble", "no"],
         &["--auto-aof-rewrite-percentage", "0"],
-        &[
-            "--user",
-            USER,
-            "on",
-            &password,
-            "+psync",
-            "+replconf",
-            "+ping",
-        ],
+        &user(USER, &password),
+        &user(BACKUP, &password),
         &["--masteruser", USER],
         &["--masterauth", PASSWORD],
         &["--repl-diskless-sync", "no"],
@@ -65,4 +60,23 @@ pub fn args(host: IpAddr, port: u16, folder: &Path) -> Result<Vec<String>, Strin
         &["--repl-ping-replica-period", "1"],
     ];
     Ok(words.concat().into_iter().map(str::to_owned).collect())
+}
+
+/// A user that may copy and nothing else.
+fn user<'a>(name: &'a str, password: &'a str) -> [&'a str; 7] {
+    [
+        "--user",
+        name,
+        "on",
+        password,
+        "+psync",
+        "+replconf",
+        "+ping",
+    ]
+}
+
+/// What is said last to a replica that never takes over.
+pub fn backup() -> Vec<String> {
+    let words = ["--masteruser", BACKUP, "--replica-priority", "0"];
+    words.map(str::to_owned).to_vec()
 }

@@ -129,10 +129,12 @@ impl Deployment {
     /// # Errors
     /// When it does not within the limit; the message says what was missing.
     pub async fn fed(&self, limit: Duration) -> Result<(), EnvError> {
-        probe::until(limit, || self.look_at_data()).await
+        probe::until(limit, || self.look_at_data(self.primary())).await
     }
 
-    /// Waits until the first primary feeds every replica and every sentinel sees all of it.
+    /// Waits until a primary feeds every replica and every sentinel sees all of it. On a busy
+    /// machine the sentinels may have replaced the first one before anybody came: then the one
+    /// that they all name is as good.
     ///
     /// # Errors
     /// When it does not within the limit; the message says what was missing.
@@ -144,8 +146,8 @@ impl Deployment {
         self.data.first().copied().unwrap_or_default()
     }
 
-    async fn look_at_data(&self) -> Result<(), String> {
-        let node = Node::at(self.at(self.primary())).await?;
+    async fn look_at_data(&self, primary: u16) -> Result<(), String> {
+        let node = Node::at(self.at(primary)).await?;
         let info = node.text(&["INFO", "replication"]).await?;
         node.expect("its role", probe::field(&info, "role"), "master")?;
         let online = replicas_online(&info).to_string();
@@ -154,21 +156,25 @@ impl Deployment {
     }
 
     async fn look(&self) -> Result<(), String> {
-        self.look_at_data().await?;
+        let mut named = None;
         for port in &self.sentinels {
             let sentinel = Node::at(self.at(*port)).await?;
-            self.agrees(&sentinel).await?;
+            let primary = self.names(&sentinel).await?;
+            let (first, is) = (named.get_or_insert_with(|| primary.clone()), &primary);
+            sentinel.expect("whom it names", is, first)?;
         }
-        Ok(())
+        let primary = named.and_then(|port| port.parse().ok());
+        self.look_at_data(primary.unwrap_or_else(|| self.primary()))
+            .await
     }
 
-    async fn agrees(&self, sentinel: &Node) -> Result<(), String> {
+    /// The port of the primary that a sentinel names, if it sees all that there is.
+    async fn names(&self, sentinel: &Node) -> Result<String, String> {
         let replicas = self.data.len().saturating_sub(1);
         let master = sentinel.fields(&["SENTINEL", "MASTER", NAME]).await?;
         let others = self.sentinels.len().saturating_sub(1);
         for (name, ought) in [
             ("flags", "master".to_owned()),
-            ("port", self.primary().to_string()),
             ("num-slaves", replicas.to_string()),
             ("num-other-sentinels", others.to_string()),
         ] {
@@ -181,7 +187,7 @@ impl Deployment {
                 sentinel.expect(name, is, ought)?;
             }
         }
-        Ok(())
+        Ok(master.get("port").cloned().unwrap_or_default())
     }
 }
 

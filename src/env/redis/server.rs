@@ -1,4 +1,5 @@
-//! How a redis-server under test is started: every setting on the command line, no file.
+//! How a redis-server under test is started: every setting of the lab on the command line, and
+//! before them, in a file, those of the user that the lab does not replace.
 //!
 //! It starts on a socket file alone, the observer's own way in, and gets its port only once the
 //! observer follows it: so nobody can be granted anything unseen, not even after a restart.
@@ -24,6 +25,23 @@ pub fn socket(folder: &Path) -> Result<PathBuf, String> {
         ));
     }
     Ok(path)
+}
+
+/// Name of the file with the user's settings in the server's folder.
+const GIVEN: &str = "given.conf";
+
+/// Writes the user's settings, as they stand, into the server's folder; the argument that names
+/// the file, before all others.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn given(folder: &Path, kept: &[String]) -> std::io::Result<Option<String>> {
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let file = folder.join(GIVEN);
+    std::fs::write(&file, kept.join("\n") + "\n")?;
+    Ok(Some(file.display().to_string()))
 }
 
 /// Arguments for a standalone server that listens on its socket file only.

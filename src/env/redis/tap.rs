@@ -19,6 +19,8 @@ pub struct Effects {
     server: String,
     prefix: String,
     next_pos: u64,
+    /// The commands that come now are for another database than the first, which is the lab's.
+    elsewhere: bool,
     counters: HashMap<String, u64>,
 }
 
@@ -38,6 +40,7 @@ impl Effects {
             server: server.to_owned(),
             prefix: prefix.to_owned(),
             next_pos: 0,
+            elsewhere: false,
             counters: HashMap::new(),
         }
     }
@@ -52,6 +55,11 @@ impl Effects {
             return Vec::new();
         };
         match (verb.as_str(), &text[1..]) {
+            ("SELECT", [database]) => {
+                self.elsewhere = *database != "0";
+                Vec::new()
+            }
+            (verb, _) if self.elsewhere && verb != "FLUSHALL" => Vec::new(),
             ("SET", [key, value, options @ ..]) if *key == format!("{}{MARK}", self.prefix) => {
                 let _ = options;
                 vec![Seen::Mark((*value).to_owned())]
@@ -321,6 +329,19 @@ mod tests {
         ] {
             assert_eq!(read(&mut effects, command), vec![], "{command}");
         }
+    }
+
+    #[test]
+    fn what_is_done_in_another_database_is_not_done_to_the_lab() {
+        let mut effects = Effects::new("redis", "lab:");
+        let mut seen = |command: &str| read(&mut effects, command).len();
+        assert_eq!(seen("SELECT 3"), 0);
+        assert_eq!(seen("FLUSHDB"), 0);
+        assert_eq!(seen("DEL lab:{orders}"), 0);
+        assert_eq!(seen("FLUSHALL"), 1);
+        assert_eq!(seen("SELECT 0"), 0);
+        assert_eq!(seen("FLUSHDB"), 1);
+        assert_eq!(seen("DEL lab:{orders}"), 1);
     }
 
     #[test]

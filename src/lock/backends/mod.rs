@@ -14,11 +14,14 @@ use std::sync::Arc;
 
 pub mod memory;
 pub mod postgres;
+pub mod postgres_advisory;
 mod postgres_ear;
+mod postgres_sessions;
 mod postgres_words;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;
+mod redis_copies;
 mod redis_ear;
 mod redis_found;
 mod redis_lock;
@@ -104,6 +107,8 @@ pub enum Servers {
     Cluster,
     /// One Postgres server.
     Postgres,
+    /// The same, where sessions hold the locks: of their end no stream of changes tells.
+    PostgresSessions,
 }
 
 /// One entry of the registry.
@@ -133,6 +138,7 @@ pub const ALL: &[LockKind] = &[
     redis_sentinel::KIND,
     redis_cluster::KIND,
     postgres::KIND,
+    postgres_advisory::KIND,
     memory::KIND,
 ];
 

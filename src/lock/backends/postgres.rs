@@ -3,6 +3,7 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::postgres_ear::{self, Ear};
+pub use crate::lock::backends::postgres_words::TABLE;
 use crate::lock::backends::postgres_words::{DRAW, Digested, GREETING, REMAINING, Words};
 use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
 use crate::lock::error::{CommandError, LockError};
@@ -58,7 +59,7 @@ pub const KIND: LockKind = LockKind {
 fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
-        let link = Link::new(&spec.address, GREETING)?;
+        let link = Link::new(&spec.address, &format!("{GREETING};{TABLE}"))?;
         let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
         let until = Instant::now() + CONNECT_BUDGET;
         let answers = link.call("SELECT 1", &[], until).await;

@@ -10,7 +10,7 @@ use crate::lock::service::LockName;
 use sha2::{Digest, Sha256};
 
 /// What every connection is told first: how long to wait for a row, that a row is read as it is
-/// now, and that a grant is on disk before it is told; then the table, if there is none yet.
+/// now, and that a grant is on disk before it is told.
 pub(super) const GREETING: &str = "
 SELECT set_config(name, value, false) FROM (VALUES
   ('application_name', 'lockdrill'),
@@ -19,7 +19,10 @@ SELECT set_config(name, value, false) FROM (VALUES
   ('default_transaction_isolation', 'read committed')
 ) AS wanted (name, value);
 SELECT set_config('synchronous_commit', 'on', false)
-  WHERE current_setting('synchronous_commit') IN ('off', 'local');
+  WHERE current_setting('synchronous_commit') IN ('off', 'local')";
+
+/// The table, if there is none yet. Two who make it at once do not disturb each other.
+pub const TABLE: &str = "
 DO $$ BEGIN
   IF to_regclass('lockdrill_lock') IS NULL THEN
     PERFORM pg_advisory_xact_lock(7308332046317941601);
@@ -162,8 +165,17 @@ impl Digested {
 
     /// The advisory lock for which those who wait queue.
     pub(super) fn turn(&self) -> i64 {
+        self.number(16)
+    }
+
+    /// The advisory lock that is the lock itself, where sessions hold it.
+    pub(super) fn lock(&self) -> i64 {
+        self.number(24)
+    }
+
+    fn number(&self, from: usize) -> i64 {
         let mut eight = [0; 8];
-        eight.copy_from_slice(&self.0[16..24]);
+        eight.copy_from_slice(&self.0[from..from + 8]);
         i64::from_be_bytes(eight)
     }
 }

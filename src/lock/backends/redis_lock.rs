@@ -30,7 +30,7 @@ use tokio::time::Instant;
 const CONNECT_BUDGET: Duration = Duration::from_secs(2);
 
 pub(super) struct Redis {
-    route: Route,
+    pub(super) route: Route,
     scripts: Scripts,
     flaw: Option<Flaw>,
     armed: Option<Armed>,
@@ -200,6 +200,10 @@ impl LockService for Redis {
             Value::Int(0) => Ok(ReleaseAnswer::NotOurs),
             _ => Err(nonsense()),
         }
+    }
+
+    async fn copies(&self, ask: &Ask<'_>, wanted: u64) -> Result<u64, CommandError> {
+        self.count_copies(ask, wanted).await
     }
 
     async fn remaining(

@@ -112,6 +112,14 @@ impl Route {
         }
     }
 
+    /// The connection on which a key's commands are sent now.
+    pub(super) async fn live(&self, key: &str, until: Instant) -> Result<Arc<Live>, NoAnswer> {
+        match self {
+            Route::Server(link) => link.live(until).await,
+            Route::Found(seeker) => Ok(Arc::clone(&seeker.node(key, until).await?.live)),
+        }
+    }
+
     /// A connection of the caller's own to whoever may change the lock, and the address where that
     /// one was found, if it had to be looked for.
     pub(super) async fn connect(

@@ -62,7 +62,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    fn new(code: String) -> Text {
+    pub(super) fn new(code: String) -> Text {
         let hash = redis::Script::new(&code).get_hash().to_owned();
         Text { code, hash }
     }

@@ -69,7 +69,8 @@ impl<'h> Teller<'h> {
             | Event::Resumed { .. }
             | Event::Go { .. }
             | Event::WallClock { .. }
-            | Event::AskedToEnd => worker(&line.event),
+            | Event::AskedToEnd
+            | Event::Copies { .. } => worker(&line.event),
             Event::FaultOnset { .. }
             | Event::FaultHeal { .. }
             | Event::FaultNotInjected { .. }

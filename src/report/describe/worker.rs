@@ -39,6 +39,17 @@ pub(super) fn worker(event: &Event) -> (&'static str, String) {
                 span(after.saturating_sub(*before))
             ),
         ),
+        Event::Copies {
+            grant,
+            wanted,
+            have,
+        } => (
+            "copies",
+            match have {
+                Some(have) => format!("{have} replicas have {grant} ({wanted} had to)"),
+                None => format!("who has {grant} is not known ({wanted} had to)"),
+            },
+        ),
         Event::AskedToEnd => ("signal", "is asked to end (SIGTERM)".to_owned()),
         _other => ("", String::new()),
     }

@@ -1,20 +1,62 @@
 //! The words of a report, each with one meaning: a list at the end of the page, and the same
 //! meaning at the place where a word stands first.
 
-use super::terms::{TERMS, Term};
+use super::terms::{self, Term};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// The list.
-pub fn section() -> Markup {
+/// The list: every word that the page uses, and those in which it is explained.
+pub fn section(page: &str) -> Markup {
+    let used = used(&visible(page));
     html! {
         section id="words" {
             h2 { "Words used here" }
             dl.facts.words {
-                @for term in TERMS { dt { (term.name) } dd { (term.meaning) } }
+                @for term in &used { dt { (term.name) } dd { (term.meaning) } }
             }
         }
     }
+}
+
+fn used(words: &str) -> Vec<&'static Term> {
+    let mut used = vec![false; terms::all().count()];
+    let mut text = words.to_owned();
+    // What a word is explained in may be a word of the list itself.
+    while !text.is_empty() {
+        let mut next = String::new();
+        for (term, used) in terms::all().zip(&mut used) {
+            if !*used && is_in(&text, term) {
+                *used = true;
+                next.push_str(term.meaning);
+                next.push(' ');
+            }
+        }
+        text = next;
+    }
+    let all = terms::all().zip(used);
+    all.filter(|(_, used)| *used)
+        .map(|(term, _)| term)
+        .collect()
+}
+
+fn is_in(text: &str, term: &Term) -> bool {
+    let mut forms = term.forms.iter().chain(term.seen);
+    forms.any(|form| place(text, form).is_some())
+}
+
+/// What a reader sees of a page: no tags, and nothing in them.
+fn visible(page: &str) -> String {
+    let mut seen = String::with_capacity(page.len() / 4);
+    for (index, part) in page.split('<').enumerate() {
+        let text = match (index, part.split_once('>')) {
+            (0, _) => part,
+            (_, Some((_, text))) => text,
+            (_, None) => "",
+        };
+        seen.push_str(text);
+        seen.push(' ');
+    }
+    seen
 }
 
 /// Words in which each term that is not in `told` yet carries its meaning; it is then in `told`.
@@ -52,7 +94,7 @@ fn plain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
 
 /// The first place of a term that was not told yet; of two at one place the longer.
 fn first(words: &str, told: &BTreeSet<&'static str>) -> Option<(usize, usize, &'static Term)> {
-    let untold = TERMS.iter().filter(|term| !told.contains(term.name));
+    let untold = terms::all().filter(|term| !told.contains(term.name));
     let places = untold.flat_map(|term| {
         let found = term.forms.iter().filter_map(|form| place(words, form));
         found.map(move |(from, to)| (from, to, term))
@@ -79,6 +121,17 @@ fn place(words: &str, form: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_holds_what_the_page_uses_and_what_explains_it() {
+        let names =
+            |page: &str| -> Vec<&str> { used(&visible(page)).iter().map(|t| t.name).collect() };
+        let told = names("<p title=\"epoch\">a <b>racy</b> fence</p>");
+        assert!(told.contains(&"fence: atomic, racy, off"), "{told:?}");
+        assert!(told.contains(&"fencing token"), "{told:?}");
+        assert!(!told.contains(&"fencing counter, epoch"), "{told:?}");
+        assert!(names("").is_empty());
+    }
 
     #[test]
     fn a_word_is_explained_once_and_never_inside_a_name() {

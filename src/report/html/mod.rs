@@ -9,18 +9,20 @@ mod figures;
 mod glossary;
 mod links;
 mod raw;
+mod server;
 mod shell;
 mod siblings;
 mod signals;
 mod summary;
 mod tail;
 mod terms;
+mod terms_of_servers;
 
 use super::error::ReportError;
 use super::model::Model;
 use super::{Writer, put, runs};
 use links::Links;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use std::path::PathBuf;
 
 pub(super) use shell::shell;
@@ -61,14 +63,16 @@ pub fn page(model: &Model) -> Result<String, ReportError> {
         (signals::section(model, &links))
         (tail::untested(model, &links))
         (tail::what_ran(model))
+        (server::section(model))
         (siblings::section(model, &series))
-        (glossary::section())
-    };
+    }
+    .into_string();
+    let words = glossary::section(&body);
     let raw: Markup = raw::section(model, &links)?;
     let title = format!(
         "{}: {}",
         model.result.drill,
         super::words::verdict_word(model.result.verdict)
     );
-    Ok(shell(&title, &html! { (body) (raw) }).into_string())
+    Ok(shell(&title, &html! { (PreEscaped(body)) (words) (raw) }).into_string())
 }

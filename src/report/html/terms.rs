@@ -1,4 +1,5 @@
-//! The words that a report explains, and what each means: data alone.
+//! The words of drills and checks that a report explains, and what each means: data alone. Those of
+//! servers and machines stand in `terms_of_servers`.
 
 /// One word.
 pub struct Term {
@@ -12,7 +13,11 @@ pub struct Term {
     pub meaning: &'static str,
 }
 
-const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'static str) -> Term {
+pub(super) const fn term(
+    name: &'static str,
+    forms: &'static [&'static str],
+    meaning: &'static str,
+) -> Term {
     Term {
         name,
         forms,
@@ -22,7 +27,11 @@ const fn term(name: &'static str, forms: &'static [&'static str], meaning: &'sta
 }
 
 /// A word that is too common to be explained where it stands.
-const fn common(name: &'static str, seen: &'static [&'static str], meaning: &'static str) -> Term {
+pub(super) const fn common(
+    name: &'static str,
+    seen: &'static [&'static str],
+    meaning: &'static str,
+) -> Term {
     Term {
         name,
         forms: &[],
@@ -31,8 +40,13 @@ const fn common(name: &'static str, seen: &'static [&'static str], meaning: &'st
     }
 }
 
-/// In the order in which a reader meets them.
-pub const TERMS: &[Term] = &[
+/// Every word, in the order in which a reader meets them.
+pub fn all() -> impl Iterator<Item = &'static Term> {
+    TERMS.iter().chain(super::terms_of_servers::TERMS)
+}
+
+/// Words of drills and checks.
+const TERMS: &[Term] = &[
     term(
         "drill, run, schedule",
         &["schedule"],
@@ -43,9 +57,9 @@ pub const TERMS: &[Term] = &[
         &["arm"],
         "One part of a run with its own servers and workers: the main arm is the drill itself, every other arm is a control.",
     ),
-    term(
+    common(
         "control",
-        &[],
+        &["control", "controls", "Controls"],
         "The drill again with one thing changed: a protection taken away, a defect built in, or a worker that does it wrong. It must go red; otherwise the drill could not have seen the damage.",
     ),
     term(
@@ -88,9 +102,9 @@ pub const TERMS: &[Term] = &[
         &["seal", "seals", "sealed"],
         "A new holder tells the store its fencing token on entry, before its first write. It changes no data, but from then on older tokens are refused.",
     ),
-    term(
+    common(
         "refused, accepted",
-        &[],
+        &["refused", "accepted", "rejected"],
         "What the store answered to a write; in the raw record a refused write is called rejected.",
     ),
     term(
@@ -129,6 +143,11 @@ pub const TERMS: &[Term] = &[
         "Not stopped: only the time in which a worker could run is held against it or counted for it.",
     ),
     term(
+        "bound",
+        &["bound"],
+        "The time within which something must have happened, as the plan states it: the lease that was granted plus an allowance for what a command, a wait and a loaded machine take. What takes longer violates the check.",
+    ),
+    term(
         "flaw, built-in defect",
         &["flaw"],
         "A named defect that a control builds into lockdrill's own lock on purpose.",
@@ -143,19 +162,19 @@ pub const TERMS: &[Term] = &[
         &["evidence"],
         "What must be on the record before anything may be concluded: that each fault began, bit and ended, and the order that the drill needs. Without it a run is inconclusive.",
     ),
-    term(
+    common(
         "verdict",
-        &[],
+        &["verdict"],
         "pass: no named check was violated, and every control went red. limit: the drill reached a limit that its file names beforehand. fail: a check was violated. inconclusive: the record cannot tell, and says why.",
     ),
-    term(
+    common(
         "outcome of a check",
-        &[],
+        &["outcome", "holds", "violated"],
         "holds, violated or unknown. ○ holds: nothing in this run could have violated it.",
     ),
-    term(
+    common(
         "protection of the work",
-        &[],
+        &["protection of the work", "Protection of the work"],
         "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost, or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
     ),
     term(
@@ -198,9 +217,9 @@ pub const TERMS: &[Term] = &[
         &["digest", "owner digest"],
         "The beginning of a hash of an owner token: it tells owners apart without giving the secret away.",
     ),
-    term(
+    common(
         "event",
-        &[],
+        &["event", "events"],
         "One line of the record, by its number; the numbers at the end of a sentence lead to the lines that it rests on.",
     ),
     term(
@@ -217,25 +236,5 @@ pub const TERMS: &[Term] = &[
         "unknown outcome",
         &["unknown outcome", "unknown outcomes"],
         "An operation that got no answer, or one that leaves open whether it took effect.",
-    ),
-    term(
-        "isolation: guard, namespace",
-        &["guard", "namespace"],
-        "How an arm's processes are kept from outliving it. Namespace: the kernel ends all of them with their first one. Guard: a process that watches the lab ends them when it dies.",
-    ),
-    term(
-        "late_us",
-        &[],
-        "How late a sleep of one millisecond was at most on this machine just before the run, in microseconds.",
-    ),
-    term(
-        "Redis words: FLUSHALL, PEXPIRE, eviction",
-        &["FLUSHALL", "PEXPIRE", "pexpire", "evicts"],
-        "FLUSHALL deletes every key of a server. PEXPIRE gives a key a lease in milliseconds. Eviction is what a server does with keys that it may drop when its memory is full.",
-    ),
-    term(
-        "lockdrill recheck, report, doctor",
-        &[],
-        "Commands: recheck judges a recorded run again, report draws its page again, doctor says what this machine has and how noisy it is.",
     ),
 ];

@@ -14,7 +14,7 @@ pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
     html! {
         section id="checklist" {
             h2 { "Before going live" }
-            p.lead { "Answered by the last night of the drills named. \"Proven\" speaks of those runs, with those faults, on that lock and store, and of nothing else." }
+            p.lead { "Answered by the last night of the drills named. What is shown speaks of those runs, with those faults, on that lock and store, and of nothing else." }
             ol.worse {
                 @for point in &POINTS {
                     @let (standing, proofs) = standing(point, series);
@@ -32,9 +32,11 @@ pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
 
 fn words(standing: &Standing) -> (&'static str, &'static str) {
     match standing {
-        Standing::Proven => ("holds", "✓ proven"),
+        Standing::Proven => ("holds", "✓ shown by all drills named here"),
         Standing::Failed => ("violated", "✕ failed"),
-        Standing::NotTested => ("unknown", "? not tested by any drill"),
+        Standing::Limit => ("limit", "L a limit, as the drill's file says beforehand"),
+        Standing::Partly => ("unknown", "? shown in part: not by all drills named here"),
+        Standing::NotTested => ("unknown", "? not shown by any drill"),
         Standing::Human => ("vacuous", "for a human"),
     }
 }
@@ -42,9 +44,11 @@ fn words(standing: &Standing) -> (&'static str, &'static str) {
 fn told(root: &Path, proof: &Proof) -> Markup {
     let sign = match proof.outcome {
         Some(Outcome::Holds) => "✓",
+        Some(Outcome::Violated) if proof.foretold => "L",
         Some(Outcome::Violated) => "✕",
         Some(Outcome::Unknown) => "?",
-        None => "–",
+        None if proof.run.is_some() => "not put to the test",
+        None => "did not run",
     };
     let page = proof
         .run

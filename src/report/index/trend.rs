@@ -3,24 +3,18 @@
 
 use super::super::bound::per_cent;
 use super::super::past::file::Past;
-use super::super::past::trend::{Night, Rate, Series, Worse};
+use super::super::past::trend::{Night, Rate, Series};
 use super::super::words::{count, verdict_word};
-use crate::checks::{self, Outcome};
+use super::strip::{NIGHTS, Shown};
+use super::{matrix, near, worse};
 use crate::report::html::FILE as PAGE;
 use crate::verdict::Verdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Nights in a picture.
-const NIGHTS: usize = 40;
-
 /// More series than this are not drawn.
-const SERIES_MAX: usize = 120;
-
-const WIDTH: usize = 320;
-const HEIGHT: usize = 64;
-const STEP: usize = WIDTH / NIGHTS;
+pub(super) const SERIES_MAX: usize = 120;
 
 pub(super) fn section(root: &Path, past: &Past, series: &[Series]) -> Markup {
     if series.is_empty() && past.lost_count == 0 {
@@ -28,6 +22,7 @@ pub(super) fn section(root: &Path, past: &Past, series: &[Series]) -> Markup {
     }
     let dates: BTreeSet<&String> = series.iter().flat_map(|s| s.nights.keys()).collect();
     let shown: Vec<&String> = dates.iter().rev().take(NIGHTS).rev().copied().collect();
+    let shown = Shown::new(shown);
     html! {
         section id="trend" {
             @if past.lost_count > 0 {
@@ -35,185 +30,123 @@ pub(super) fn section(root: &Path, past: &Past, series: &[Series]) -> Markup {
                     ": line " (past.lost.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
                     @if past.lost_count > past.lost.len() { " and more" } "." }
             }
-            (worse(root, series, &dates))
-            h2 { "Each drill, night by night" }
-            p.lead {
-                (count(dates.len(), "night")) " on record, the last " (shown.len()) " drawn; a bar is one night, its parts are its executions: "
-                span.outcome.holds { "pass" } ", " span.outcome.limit { "limit" } ", "
-                span.outcome.violated { "fail" } ", " span.outcome.unknown { "inconclusive" }
-                ". The line below it is the share that was inconclusive or had to be repeated."
-            }
-            div.nights {
-                @for series in series.iter().take(SERIES_MAX) { (multiple(series, &shown)) }
-            }
-            @if series.len() > SERIES_MAX { p { (series.len() - SERIES_MAX) " more are not drawn." } }
-            (matrix(series))
+            (last_night(series, &dates))
+            (worse::section(root, series, &dates))
+            (nights(root, series, &dates, &shown))
+            (near::nearness(series, &shown))
+            (near::signals(series, &shown))
+            (matrix::section(series))
         }
     }
 }
 
-fn worse(root: &Path, series: &[Series], dates: &BTreeSet<&String>) -> Markup {
-    let last = dates.last();
-    let mut found: Vec<(&Series, Worse)> = series
-        .iter()
-        .filter_map(|series| Some((series, series.worse()?)))
-        .collect();
-    // Worst first; of the equally bad the latest to get so.
-    found.sort_by(|(_, a), (_, b)| {
-        let rank = |w: &Worse| {
-            [Verdict::Fail, Verdict::Inconclusive]
-                .iter()
-                .position(|v| *v == w.verdict)
-                .unwrap_or(2)
-        };
-        rank(a).cmp(&rank(b)).then_with(|| b.since.cmp(&a.since))
-    });
-    let absent: Vec<&str> = series
-        .iter()
-        .filter(|series| series.nights.keys().next_back() != last.copied())
-        .map(|series| series.drill.as_str())
-        .take(30)
-        .collect();
+/// How the last night went, in four numbers.
+fn last_night(series: &[Series], dates: &BTreeSet<&String>) -> Markup {
+    let Some(last) = dates.last() else {
+        return html! {};
+    };
+    let ran = series.iter().filter_map(|one| one.nights.get(*last));
+    let worst: Vec<Verdict> = ran.filter_map(Night::worst).collect();
+    let words = [
+        (Verdict::Fail, "fail"),
+        (Verdict::Inconclusive, "inconclusive"),
+        (Verdict::Limit, "limit"),
+        (Verdict::Pass, "pass"),
+    ];
     html! {
-        h2 { "What got worse" }
-        @if found.is_empty() { p { "Nothing: the last night of each drill was no worse than the one before it." } }
-        @else {
-            ol.worse {
-                @for (place, (series, worse)) in found.iter().take(SERIES_MAX).enumerate() {
-                    li {
-                        @if place == 0 { b { "Look here first: " } }
-                        (run_link(root, series, worse)) " "
-                        span class=(format!("outcome {}", class(worse.verdict))) { (verdict_word(worse.verdict)) }
-                        " since " (worse.since) " (" (count(worse.nights, "night")) "; "
-                        @if worse.before == 0 { "never better on record" } @else { (count(worse.before, "night")) " before that" }
-                        ")"
-                        @if !worse.checks.is_empty() { ": " (worse.checks.join(", ")) }
-                    }
-                }
+        h2 { "The last night: " (last) }
+        p { (count(worst.len(), "drill")) " ran; each counts by its worst execution." }
+        div.answers {
+            @for (verdict, word) in words {
+                @let n = worst.iter().filter(|one| **one == verdict).count();
+                p class=(format!("badge {}", if n == 0 { "neutral" } else { word })) { small { (word) } b { (n) } }
             }
         }
-        @if !absent.is_empty() { p { "Did not run in the last night: " (absent.join(", ")) "." } }
+    }
+}
+
+/// The sign of a verdict, and its class.
+pub(super) fn mark(verdict: Verdict) -> (&'static str, &'static str) {
+    match verdict {
+        Verdict::Pass => ("holds", "✓"),
+        Verdict::Limit => ("limit", "L"),
+        Verdict::Fail => ("violated", "✕"),
+        Verdict::Inconclusive => ("unknown", "?"),
+    }
+}
+
+/// The worst of the last night first, then by name.
+fn ranked(series: &[Series]) -> Vec<&Series> {
+    let mut all: Vec<&Series> = series.iter().collect();
+    let rank = |one: &Series| match one.last().and_then(Night::worst) {
+        Some(Verdict::Fail) => 0,
+        Some(Verdict::Inconclusive) => 1,
+        Some(Verdict::Limit | Verdict::Pass) | None => 2,
+    };
+    all.sort_by_key(|one| rank(one));
+    all
+}
+
+fn nights(root: &Path, series: &[Series], dates: &BTreeSet<&String>, shown: &Shown) -> Markup {
+    html! {
+        h2 { "Each drill, night by night" }
+        p.lead {
+            (count(dates.len(), "night")) " on record"
+            @if dates.len() > shown.dates.len() { ", the last " (shown.dates.len()) " drawn" }
+            @if let [first, .., last] = shown.dates.as_slice() { " (" (first) " to " (last) ", oldest on the left)" }
+            ". A bar is one night, its parts are its executions: "
+            span.outcome.holds { "✓ pass" } ", " span.outcome.limit { "L limit" } " (foretold by the drill's file, no failure), "
+            span.outcome.violated { "✕ fail" } ", " span.outcome.unknown { "? inconclusive" }
+            ". Below the line hangs the share that was inconclusive, or conclusive only when it was repeated. Rates are exact 95 % intervals; a plan that changed begins a new count."
+        }
+        table.runs.nights {
+            thead { tr {
+                th scope="col" { "drill" } th scope="col" { "last" } th scope="col" { "nights" }
+                th scope="col" { "failed" } th scope="col" { "inconclusive or repeated" }
+            } }
+            tbody { @for one in ranked(series).into_iter().take(SERIES_MAX) { (row(root, one, shown)) } }
+        }
+        @if series.len() > SERIES_MAX { p { (series.len() - SERIES_MAX) " more are not drawn." } }
+    }
+}
+
+fn row(root: &Path, series: &Series, shown: &Shown) -> Markup {
+    let last = series.last().and_then(|night| night.worst_run.as_ref());
+    html! {
+        tr {
+            th scope="row" {
+                @if let Some((_, run)) = last { (link(root, &series.drill, run)) } @else { (series.drill) }
+                small { "on " (series.on) }
+            }
+            td { @if let Some((verdict, _)) = last {
+                @let (class, sign) = mark(*verdict);
+                span class=(format!("outcome {class}")) { (sign) " " (verdict_word(*verdict)) }
+            } }
+            td.strip { (shown.verdicts(series)) }
+            td data-of="failed" { (rate(series.failed)) }
+            td data-of="inconclusive or repeated" { (rate(series.unsettled))
+                small { "plan " (series.plan) " since " (series.plan_since)
+                    @if series.earlier > 0 { "; " (series.earlier) " of earlier plans do not count" } } }
+        }
     }
 }
 
 /// A run that was removed has no page any more.
-fn run_link(root: &Path, series: &Series, worse: &Worse) -> Markup {
-    let path = format!("{}/{}/{PAGE}", series.drill, worse.run);
-    html! {
-        @if root.join(&path).is_file() { a href=(path) { (series.drill) } }
-        @else { (series.drill) }
-        " (on " (series.on) ")"
-    }
+pub(super) fn link(root: &Path, drill: &str, run: &str) -> Markup {
+    let path = format!("{drill}/{run}/{PAGE}");
+    html! { @if root.join(&path).is_file() { a href=(path) { (drill) } } @else { (drill) } }
 }
 
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "holds",
-        Verdict::Limit => "limit",
-        Verdict::Fail => "violated",
-        Verdict::Inconclusive => "unknown",
-    }
-}
-
-fn multiple(series: &Series, shown: &[&String]) -> Markup {
-    let label = format!("{}: {} nights", series.drill, series.nights.len());
-    html! {
-        figure {
-            figcaption { b { (series.drill) } "on " (series.on) }
-            svg.trend viewBox=(format!("0 0 {WIDTH} {}", HEIGHT + 14)) role="img" aria-label=(label) {
-                @for (place, date) in shown.iter().enumerate() {
-                    @if let Some(night) = series.nights.get(*date) { (bar(place, date, night)) }
-                }
-                line x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) class="t-axis" {}
-                polyline points=(flakes(series, shown)) class="t-flake" {}
-            }
-            p.aside { (rate("failed", series.failed)) "; " (rate("not settled at once", series.unsettled))
-                " (plan " code { (series.plan) } " since " (series.plan_since)
-                @if series.earlier > 0 { "; " (series.earlier) " of earlier plans do not count" } ")"
-            }
-        }
-    }
-}
-
-fn bar(place: usize, date: &str, night: &Night) -> Markup {
-    let all = night.executions().max(1) as usize;
-    let words = ["pass", "limit", "fail", "inconclusive"];
-    let mut parts = Vec::new();
-    let mut below = 0;
-    let mut told = date.to_owned() + ":";
-    for (n, word) in night.counts.iter().zip(words) {
-        if *n == 0 {
-            continue;
-        }
-        let upto = below + *n as usize;
-        // A single bad one among a thousand is still seen.
-        let height = ((upto - below) * (HEIGHT - 4) / all).max(2);
-        parts.push((HEIGHT - below * (HEIGHT - 4) / all - height, height, word));
-        below = upto;
-        told.push_str(&format!(" {n} {word}"));
-    }
-    html! {
-        g {
-            title { (told) }
-            @for (y, height, word) in parts {
-                rect x=(place * STEP) y=(y) width=(STEP - 1) height=(height) class=(format!("t-{word}")) {}
-            }
-        }
-    }
-}
-
-/// The share that was not settled at once, upside down below the axis.
-fn flakes(series: &Series, shown: &[&String]) -> String {
-    let points = shown.iter().enumerate().filter_map(|(place, date)| {
-        let night = series.nights.get(*date)?;
-        let share = night.unsettled as usize * 11 / night.executions().max(1) as usize;
-        let x = place * STEP + STEP / 2;
-        Some(format!("{x},{}", HEIGHT + 2 + share))
-    });
-    points.collect::<Vec<_>>().join(" ")
-}
-
-fn rate(what: &str, rate: Rate) -> String {
+fn rate(rate: Rate) -> String {
     if rate.n == 0 {
-        return format!("none to say how often {what}");
+        return "none has an answer".to_owned();
     }
     let interval = rate.interval();
     format!(
-        "{}/{} {what} ({} to {}, exact 95 % interval)",
+        "{} of {} ({} to {})",
         rate.k,
         rate.n,
         per_cent(interval.low),
         per_cent(interval.high)
     )
-}
-
-fn matrix(series: &[Series]) -> Markup {
-    let all: Vec<&str> = checks::ALL.iter().map(|check| check.name()).collect();
-    html! {
-        h2 { "Drills and checks, last night of each" }
-        div.scroll {
-            table.matrix {
-                thead { tr { th scope="col" { "drill" }
-                    @for check in &all { th scope="col" { span { (check) } } } } }
-                tbody {
-                    @for series in series.iter().take(SERIES_MAX) {
-                        @let last = series.nights.values().next_back();
-                        tr { th scope="row" { (series.drill) }
-                            @for check in &all { (cell(check, last.and_then(|night| night.checks.get(*check)))) } }
-                    }
-                }
-            }
-        }
-        p.aside { "✓ held in every execution, ✕ violated in one (in a drill that reaches its limit as foretold, too), ? could not be told in one, · not put to the test." }
-    }
-}
-
-fn cell(check: &str, outcome: Option<&Outcome>) -> Markup {
-    let (class, sign, word) = match outcome {
-        Some(Outcome::Holds) => ("holds", "✓", "holds"),
-        Some(Outcome::Violated) => ("violated", "✕", "violated"),
-        Some(Outcome::Unknown) => ("unknown", "?", "unknown"),
-        None => ("vacuous", "·", "not put to the test"),
-    };
-    html! { td title=(format!("{check}: {word}")) { span class=(format!("outcome {class}")) { (sign) } } }
 }

@@ -6,7 +6,7 @@ use super::merge::identity;
 use super::model::Model;
 use super::nearness;
 use crate::checks::{Finding, Outcome};
-use crate::plan::{MAIN_ARM, Plan};
+use crate::plan::Plan;
 use crate::verdict::{DrillResult, Protection, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -22,7 +22,7 @@ pub const FORMAT: u32 = 1;
 /// More characters of a reason than this are not kept.
 const WHY_MAX: usize = 300;
 
-/// One execution of one drill.
+/// One execution of one drill: its main arm, and of its controls whether they were red.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// [`FORMAT`].
@@ -31,8 +31,6 @@ pub struct Entry {
     pub id: String,
     /// Drill.
     pub drill: String,
-    /// The arm that is counted: always the main one, its controls are in `controls`.
-    pub arm: String,
     /// Name of the run directory.
     pub run: String,
     /// When it was prepared, RFC 3339, UTC.
@@ -79,7 +77,6 @@ impl Entry {
             format: FORMAT,
             id: identity(dir)?,
             drill: result.drill.clone(),
-            arm: MAIN_ARM.to_owned(),
             run: dir.file_name()?.to_str()?.to_owned(),
             at: model.fact("prepared").unwrap_or("unknown").to_owned(),
             plan: digest(plan)?,

@@ -18,6 +18,11 @@ pub struct Night {
     pub checks: BTreeMap<String, Outcome>,
     /// The last run of the night with its worst verdict.
     pub worst_run: Option<(Verdict, String)>,
+    /// Why that run ended so.
+    pub why: String,
+    /// Figures of all its executions: the least of those that end in `_min_ns`, the sum of those
+    /// that end in `_n`, of all others the most.
+    pub figures: BTreeMap<String, i64>,
 }
 
 impl Night {
@@ -42,10 +47,25 @@ impl Night {
                 *worst = *outcome;
             }
         }
+        for (name, value) in &entry.figures {
+            let known = self.figures.get(name).copied();
+            let both = known.map_or(*value, |known| match name.as_str() {
+                name if name.ends_with("_min_ns") => known.min(*value),
+                name if name.ends_with("_n") => known.saturating_add(*value),
+                _ => known.max(*value),
+            });
+            self.figures.insert(name.clone(), both);
+        }
         let worst = self.worst();
         if worst.is_none_or(|worst| worst.worst(entry.verdict) == entry.verdict) {
             self.worst_run = Some((entry.verdict, entry.run.clone()));
+            self.why.clone_from(&entry.why);
         }
+    }
+
+    /// A figure by its name; none if no execution has it.
+    pub fn figure(&self, name: &str) -> Option<i64> {
+        self.figures.get(name).copied()
     }
 }
 
@@ -118,9 +138,16 @@ pub struct Worse {
     pub run: String,
     /// Checks that were violated in the last night.
     pub checks: Vec<String>,
+    /// Why the run to look at ended as it did.
+    pub why: String,
 }
 
 impl Series {
+    /// Its last night.
+    pub fn last(&self) -> Option<&Night> {
+        self.nights.values().next_back()
+    }
+
     /// What got worse, if the last night was no good one or worse than the one before it.
     pub fn worse(&self) -> Option<Worse> {
         let nights: Vec<(&String, &Night)> = self.nights.iter().collect();
@@ -144,6 +171,7 @@ impl Series {
             before,
             nights: streak,
             run,
+            why: last.why.clone(),
             checks: violated.map(|(check, _)| check.clone()).collect(),
         })
     }

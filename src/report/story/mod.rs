@@ -9,7 +9,7 @@ pub mod faults_done;
 pub mod first_line;
 pub mod holding;
 mod inverted;
-mod limits;
+pub mod limits;
 pub mod moment;
 pub mod near;
 pub mod next;

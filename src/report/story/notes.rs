@@ -3,13 +3,15 @@
 
 use super::holding::free_before;
 use super::protection::{reached, seals};
+use crate::checks::say::secs;
 use crate::checks::{Finding, Outcome};
 use crate::plan::Plan;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Ended;
 use crate::report::scene::writes::Fate;
-use crate::report::words::{at, count, millis, span, stretch};
+use crate::report::words::{at, count, stretch};
+use crate::timeline::history::ms;
 
 /// The note to a finding, without its full stop; none if it explains itself.
 pub fn note(arm: &ArmModel, finding: &Finding) -> Option<String> {
@@ -61,7 +63,7 @@ pub fn stopped_believer(scene: &Scene) -> Option<String> {
             .min_by_key(|(_, from, _)| *from)?;
         Some(format!(
             "{} after its lease had ended {name} still believed that it holds, because it was stopped {} and could not learn of it: a stopped process makes no claim and is not called a liar; what it had claimed before was true then",
-            span(late),
+            secs(late),
             stretch(*from, *to)
         ))
     })
@@ -75,8 +77,8 @@ fn recovery(scene: &Scene, plan: &Plan) -> String {
         .max();
     let bound = format!(
         "the bound is the granted lease ({}) plus an allowance ({})",
-        millis(plan.lock.lease_ms),
-        millis(plan.recovery_bound_ms)
+        secs(ms(plan.lock.lease_ms)),
+        secs(ms(plan.recovery_bound_ms))
     );
     let Some(healed) = last_heal else {
         return bound;

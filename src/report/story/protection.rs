@@ -2,12 +2,13 @@
 //! by how much, and what the store did with it.
 
 use super::{bare, beside, inverted, violated};
+use crate::checks::say::secs;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
-use crate::report::words::{at, count, span};
+use crate::report::words::{at, count};
 use crate::store::Fence;
 use crate::verdict::Protection;
 
@@ -142,7 +143,7 @@ pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
     if let (Some(late), Some(own)) = (write.late, own(scene, write)) {
         let seq = own.ended_by.unwrap_or(own.granted_by);
         sentence = sentence
-            .text(format!("{glue}{} after ", span(late)))
+            .text(format!("{glue}{} after ", secs(late)))
             .event("its lease ended", seq);
         glue = " and ";
     }
@@ -154,7 +155,7 @@ pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
         sentence = sentence
             .text(format!(
                 "{glue}{} after {} ",
-                span(write.at().saturating_sub(next.from)),
+                secs(write.at().saturating_sub(next.from)),
                 next.worker.as_deref().unwrap_or("somebody else")
             ))
             .event(granted, next.granted_by);

@@ -17,7 +17,7 @@ fn words(of: &Tally) -> String {
         .highest
         .map_or("none".to_owned(), |token| token.to_string());
     format!(
-        "asked to enter {}, entered {}, completed {}; overlapping entries {}; still inside at the end {}; not let in {}; highest fencing token {token}; stale writes {}: {} accepted, {} refused; took {}",
+        "asked to enter {}, entered {}, completed {}; overlapping entries {}; never left {}; not let in {}; highest fencing token {token}; stale writes {}: {} accepted, {} refused; took {}",
         count(of.asked, "time"),
         of.entered,
         of.completed,

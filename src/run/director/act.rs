@@ -3,21 +3,15 @@
 
 use super::players::{Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, asking, clocks, dead, edges, servers, telling, until};
+use super::{DirectorError, asking, clocks, copying, dead, edges, servers, telling, until};
 use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
 use crate::timeline::event::ThreadLook;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 use std::time::Duration;
 
 /// A killed process is gone at once, unless the host is busy.
 const END_MAX: Duration = Duration::from_secs(10);
-
-/// Links that are closed are seen to be down within 20 ms, unless the host is busy. Much longer, and
-/// nobody would be good enough to take over.
-const CUT_MAX: Duration = Duration::from_secs(1);
 
 /// What an onset did.
 #[derive(Debug, Default)]
@@ -66,7 +60,7 @@ pub async fn all(
                 stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
                 let pgid = pgid(struck)?;
-                if let Err(error) = killpg(Pid::from_raw(pgid), Signal::SIGKILL) {
+                if let Err(error) = stop::kill_group(pgid) {
                     return Ok(Err(error.to_string()));
                 }
                 until::ended(scene, pgid, END_MAX).await?;
@@ -95,7 +89,11 @@ pub async fn all(
                 dead::try_place(scene, (&plan.name, struck), "cut").await?;
             }
             Action::ExpectNoWrites | Action::ExpectLostByRestart => {}
-            Action::ContinueGroup | Action::StartServer | Action::JumpBack | Action::Mend => {
+            Action::ContinueGroup
+            | Action::StartServer
+            | Action::JumpBack
+            | Action::Mend
+            | Action::AwaitCopied => {
                 return Err(DirectorError::Bug("a heal as an onset".to_owned()));
             }
         }
@@ -128,7 +126,7 @@ async fn awaited(
             telling::count_unknown_scripts(scene, (fault, struck)).await?;
             Ok(Ok(()))
         }
-        _cut_off => cut_off(scene, struck).await,
+        _cut_off => copying::ended(scene, struck).await,
     }
 }
 
@@ -164,9 +162,17 @@ pub async fn undo(
                 undone.removed = Some(scene.now());
             }
             Action::Ask(words) => {
-                if telling::ask(scene, words, (fault, struck)).await?.is_ok() {
-                    undone.removed = Some(scene.now());
-                }
+                undone.removed = match telling::ask(scene, words, (fault, struck)).await? {
+                    Ok(_) => Some(scene.now()),
+                    Err(_) => None,
+                };
+            }
+            Action::AwaitCopied => {
+                let let_in = undone.removed.is_some();
+                undone.removed = match let_in {
+                    true => copying::resumed(scene, fault, struck).await?,
+                    false => None,
+                };
             }
             Action::Mend => {
                 let Struck::Edges(hit, _) = struck else {
@@ -194,17 +200,6 @@ pub async fn undo(
         }
     }
     Ok(Some(undone))
-}
-
-/// Waits until nobody copies the target any more, by their own word.
-async fn cut_off(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a worker cut off".to_owned()));
-    };
-    if until::roles(scene, CUT_MAX, |truth| truth.is_cut_off(name)).await? {
-        return Ok(Ok(()));
-    }
-    Ok(Err(format!("{name} was still copied after {CUT_MAX:?}")))
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {

@@ -5,8 +5,8 @@ use super::Ending;
 use super::edges;
 use super::incoming::Incoming;
 use super::players::{Followed, Standing};
+use super::ready;
 use super::scene::{STORE, Scene};
-use super::servers;
 use super::waits;
 use crate::env::error::EnvError;
 use crate::env::guard::{Change as Child, ChildEvent};
@@ -203,11 +203,12 @@ fn server(scene: &mut Scene, name: &str, event: &ChildEvent) -> Result<(), Direc
         None => format!("exited with code {}", code.unwrap_or(0)),
     };
     let role = if name == STORE { "store" } else { "lock" };
-    let log = servers::log_of(&scene.spec.arm_dir.join(run_dir::LOGS), name);
+    let log = ready::log_of(&scene.spec.arm_dir.join(run_dir::LOGS), name);
     Err(DirectorError::Env(EnvError::new(
         format!(
-            "the {role} server (redis-server, process {}) {how} in the middle of the drill, and \
+            "the {role} server ({}, process {}) {how} in the middle of the drill, and \
              no fault of the drill did it",
+            ready::program_of(name),
             event.pid
         ),
         format!("see {}; what was recorded so far is kept", log.display()),

@@ -4,8 +4,8 @@ use super::arrivals::END_MARK;
 use super::players::{Followed, Standing};
 use super::scene::Scene;
 use super::{DirectorError, telling, until, workers};
+use crate::env::control::Control;
 use crate::env::error::EnvError;
-use crate::env::redis::observe::Control;
 use crate::plan::Plan;
 use crate::run::run_dir;
 use crate::store::queue::{Published, Queue};
@@ -55,11 +55,13 @@ async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
                     asked.push(name.clone());
                 }
             }
-            (Followed::Stream, Some(control)) if server.standing == Standing::Up => {
+            (Followed::Stream | Followed::Decoded(_), Some(control))
+                if server.standing == Standing::Up =>
+            {
                 control.clone().mark(END_MARK).await?;
                 asked.push(name.clone());
             }
-            (Followed::Stream | Followed::No | Followed::Over, _) => {}
+            (Followed::Stream | Followed::Decoded(_) | Followed::No | Followed::Over, _) => {}
         }
     }
     for name in asked {

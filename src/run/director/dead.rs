@@ -6,7 +6,6 @@ use super::edges;
 use super::players::Struck;
 use super::scene::Scene;
 use crate::env::action::Action;
-use crate::env::edge::ServerProtocol;
 use crate::env::edge::probe::probe;
 use crate::timeline::event::{By, Event, Seen};
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub async fn try_place(
     let Some(address) = scene.servers.get(name).map(|server| server.address) else {
         return Ok(false);
     };
-    let fresh = edges::seen(&probe(address, ServerProtocol::Redis, TRY_MAX).await);
+    let fresh = edges::seen(&probe(address, scene.protocol(name), TRY_MAX).await);
     scene.record_lab(Event::Probe {
         fault: fault.to_owned(),
         moment: moment.to_owned(),

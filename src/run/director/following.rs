@@ -2,8 +2,9 @@
 
 use super::scene::{SERVER, Scene};
 use super::{DirectorError, incoming, until};
+use crate::env::control::Control;
 use crate::env::redis::door::Door;
-use crate::env::redis::observe::{self, Control};
+use crate::env::redis::observe;
 use crate::env::redis::tap::Tap;
 use crate::timeline::event::{By, Change, Event};
 use std::time::Duration;

@@ -4,6 +4,7 @@
 use super::players::{Followed, Server, Standing};
 use super::scene::{SERVER, Scene};
 use super::{DirectorError, following, until};
+use crate::env::edge::ServerProtocol;
 use crate::env::redis::door::Door;
 use crate::env::redis::given;
 use crate::env::redis::observe::Control;
@@ -25,7 +26,8 @@ pub async fn join(scene: &mut Scene, given: &GivenSpec) -> Result<(), DirectorEr
         pid: None,
         service: Service::Lock,
         address: given.address,
-        control: Some(control),
+        protocol: ServerProtocol::Redis,
+        control: Some(control.into()),
         followed: Followed::Stream,
         standing: Standing::Up,
     };

@@ -40,7 +40,7 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
         Struck::Edges(_, None) => (None, None, None),
     };
-    if kind.lasts() {
+    if plan.heal.is_some() {
         scene.faults[index].state = FaultState::Active {
             struck: struck.clone(),
             threads: done.threads.clone(),

@@ -7,7 +7,8 @@ use super::ports;
 use super::scene::Scene;
 use super::servers::{self, Program};
 use super::{DirectorError, arrivals, until};
-use crate::env::deployment::{Kind, Layout, Member, Site, Watched};
+use crate::env::deployment::{self, Kind, Layout, Member, Site, Watched};
+use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
@@ -63,8 +64,9 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
         ports: &ports,
         inner_ports: &inner,
         folder: &scene.spec.work_dir,
-        redis: &scene.spec.redis,
+        redis: &scene.spec.lock_redis,
         key: &format!("{}{{{}}}", scene.prefix(), scene.plan.lock.key),
+        backups: deployment::backups(&scene.plan.lock),
     };
     Ok((kind.lay_out)(&site)?)
 }
@@ -89,6 +91,7 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
         pid: Some(pid),
         service: Service::Lock,
         address: member.address,
+        protocol: ServerProtocol::Redis,
         control: None,
         followed: Followed::No,
         standing: Standing::Up,
@@ -125,7 +128,7 @@ async fn follow(scene: &mut Scene, name: &'static str, socket: &Path) -> Result<
     let marks = appended::follow(&folder, (name, scene.prefix()), out)
         .map_err(|error| DirectorError::Bug(format!("no observer of {name}: {error}")))?;
     if let Some(server) = scene.servers.get_mut(name) {
-        server.control = Some(control);
+        server.control = Some(control.into());
         server.followed = Followed::Appended(marks);
     }
     until::synced(scene, name, READY_MAX).await

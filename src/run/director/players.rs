@@ -2,9 +2,10 @@
 
 use super::asking::Answered;
 use super::waits::Wait;
-use crate::env::edge::EdgeId;
+use crate::env::control::Control;
+use crate::env::edge::{EdgeId, ServerProtocol};
+use crate::env::postgres::stream;
 use crate::env::redis::appended::Marks;
-use crate::env::redis::observe::Control;
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Service};
 use crate::timeline::event::ThreadLook;
@@ -37,6 +38,8 @@ pub struct Server {
     pub service: Service,
     /// Where it listens.
     pub address: SocketAddr,
+    /// What it speaks.
+    pub protocol: ServerProtocol,
     /// The observer's connection to it; none for one that never holds what is observed.
     pub control: Option<Control>,
     /// How the observer follows it.
@@ -54,6 +57,8 @@ pub enum Followed {
     Over,
     /// By its replication stream.
     Stream,
+    /// By its decoded changes, and how far they have been read.
+    Decoded(stream::Shared),
     /// One of several: by its append-only file and its role.
     Appended(Marks),
 }

@@ -25,8 +25,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Name of the lock server in the record.
+/// Name of the lock server in the record, if it is a Redis.
 pub const SERVER: &str = "redis";
+
+/// Name of the lock server in the record, if it is a Postgres.
+pub const POSTGRES: &str = "postgres";
 
 /// Name of the store's server, if it has one.
 pub const STORE: &str = "store";

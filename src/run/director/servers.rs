@@ -1,24 +1,25 @@
 //! Servers first: each answers, and the observer is in sync with the lock server, before anybody
 //! else can reach it. A server that a fault has killed is started again the same way.
 
-use super::incoming::Incoming;
 use super::players::{Followed, Server, Standing};
-use super::scene::{SERVER, STORE, Scene};
-use super::{DirectorError, arrivals, clocks, following, given, members, ports, until};
+use super::ready::{log_of, ready};
+use super::scene::Scene;
+use super::{DirectorError, clocks, following, given, members, ports, postgres, until};
 use crate::env::deployment;
+use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildRole, Spawn, Spawned};
 use crate::env::isolation::Mode;
 use crate::env::redis::door::Door;
 use crate::env::redis::find::RedisBinary;
-use crate::env::redis::observe::Control;
+use crate::env::redis::observe;
 use crate::env::redis::server;
 use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
 use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A fresh server answers in 12 ms on an idle machine.
@@ -33,7 +34,7 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     ) {
         (Some(given), _) => given::join(scene, &given).await?,
         (None, Some(kind)) => members::start(scene, kind).await?,
-        (None, None) => up(scene, Service::Lock).await?,
+        (None, None) => lock_up(scene).await?,
     }
     match scene.store_kind()?.server {
         Some(StoreServer::Redis) => up(scene, Service::Store).await?,
@@ -57,19 +58,23 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
             )));
         }
     };
-    up(scene, service).await
+    match service {
+        Service::Lock => lock_up(scene).await,
+        Service::Store => up(scene, service).await,
+    }
 }
 
-const fn name(service: Service) -> &'static str {
-    match service {
-        Service::Lock => SERVER,
-        Service::Store => STORE,
+async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    if scene.locks_on_postgres() {
+        postgres::up(scene).await
+    } else {
+        up(scene, Service::Lock).await
     }
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
 async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
-    let role = name(service);
+    let role = scene.service_name(service);
     let folder = scene.folder(scene.spec.work_dir.join(role))?;
     let socket = server::socket(&folder)
         .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
@@ -82,9 +87,15 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         Mode::Guard => ports::HOST,
     };
-    let args = server::args(bind, &socket, &folder, persist);
+    let mut args = server::args(bind, &socket, &folder, persist);
+    let (path, kept) = match service {
+        Service::Lock => (&scene.spec.lock_redis, &scene.plan.server.kept[..]),
+        Service::Store => (&scene.spec.redis, &[][..]),
+    };
+    let given = server::given(&folder, kept).map_err(DirectorError::Record)?;
+    args.splice(0..0, given);
     let program = Program {
-        path: scene.spec.redis.clone(),
+        path: path.clone(),
         arg0: Some(RedisBinary::ARG0),
         args,
         env: clocks::variables(scene, role)?,
@@ -92,10 +103,13 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let spawned = spawn(scene, role, program, folder).await?;
     let had = scene.servers.get(role).map(|server| server.address);
     let door = Door::Socket(socket);
-    let control = ready(scene, role, (&door, spawned.pid)).await?;
+    let prefix = scene.prefix().to_owned();
+    let connect = observe::Control::connect(&door, &prefix, READY_MAX);
+    let control = ready(scene, (role, spawned.pid), connect).await?;
     if service == Service::Lock {
-        following::follow(scene, door, had.map(|_| &control)).await?;
-        if had.is_some() {
+        let again = had.map(|_| control.clone().into());
+        following::follow(scene, door, again.as_ref()).await?;
+        if let Some(control) = again {
             following::still_held(scene, role, &control).await?;
         }
     }
@@ -106,7 +120,8 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
             pid: Some(spawned.pid),
             service,
             address,
-            control: Some(control),
+            protocol: ServerProtocol::Redis,
+            control: Some(control.into()),
             followed: match service {
                 Service::Lock => Followed::Stream,
                 Service::Store => Followed::No,
@@ -126,7 +141,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
 async fn open(
     scene: &Scene,
     service: Service,
-    (control, had): (&Control, Option<SocketAddr>),
+    (control, had): (&observe::Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
         Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
@@ -179,46 +194,4 @@ pub async fn spawn(
         let why = format!("{what}: {error}");
         DirectorError::Env(EnvError::new(why, "run `lockdrill doctor`"))
     })
-}
-
-/// Waits until the server that we started answers; a server that died is told with the reason
-/// from its own log.
-async fn ready(
-    scene: &mut Scene,
-    role: &str,
-    (door, pid): (&Door, i32),
-) -> Result<Control, DirectorError> {
-    let prefix = scene.prefix().to_owned();
-    let connect = Control::connect(door, &prefix, READY_MAX);
-    tokio::pin!(connect);
-    loop {
-        tokio::select! {
-            connected = &mut connect => return Ok(connected?),
-            incoming = scene.inbox.recv() => match incoming {
-                Some(Incoming::Child(event)) if event.pid == pid && arrivals::is_end(event.what) => {
-                    return Err(died(scene, role));
-                }
-                Some(other) => arrivals::take(scene, other)?,
-                None => return Err(DirectorError::Bug("the inbox is closed".to_owned())),
-            }
-        }
-    }
-}
-
-/// Where the server of this name logs.
-pub fn log_of(logs: &Path, name: &str) -> PathBuf {
-    logs.join(format!("{name}.log"))
-}
-
-fn died(scene: &Scene, role: &str) -> DirectorError {
-    let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let reason = text.lines().rev().find(|line| !line.trim().is_empty());
-    DirectorError::Env(EnvError::new(
-        format!(
-            "redis-server ({role}) ended at once: {}",
-            reason.unwrap_or("it wrote no log").trim()
-        ),
-        format!("see {}", log.display()),
-    ))
 }

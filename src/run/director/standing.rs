@@ -1,8 +1,10 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
 use super::players::{Followed, Standing};
-use super::scene::Scene;
-use crate::env::redis::observe::Control;
+use super::scene::{POSTGRES, SERVER, STORE, Scene};
+use crate::env::control::Control;
+use crate::env::edge::ServerProtocol;
+use crate::lock::backends::{self, Servers};
 use crate::plan::Service;
 use std::net::SocketAddr;
 
@@ -29,6 +31,27 @@ impl Scene {
         let mut servers = self.servers.iter();
         let found = servers.find(|(_, server)| server.service == service);
         found.map(|(name, _)| name.as_str())
+    }
+
+    /// What a service's server is called, in the record too.
+    pub fn service_name(&self, service: Service) -> &'static str {
+        match service {
+            Service::Store => STORE,
+            Service::Lock if self.locks_on_postgres() => POSTGRES,
+            Service::Lock => SERVER,
+        }
+    }
+
+    /// The lock lives on a Postgres server.
+    pub fn locks_on_postgres(&self) -> bool {
+        let kind = backends::named(&self.plan.lock.backend);
+        kind.is_some_and(|kind| kind.servers == Servers::Postgres)
+    }
+
+    /// What a server speaks.
+    pub fn protocol(&self, server: &str) -> ServerProtocol {
+        let server = self.servers.get(server);
+        server.map_or(ServerProtocol::Plain, |server| server.protocol)
     }
 
     /// Whether a worker reaches a server over an edge of its own. Servers that tell each other's

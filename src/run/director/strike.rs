@@ -1,10 +1,10 @@
 //! Ends what is still there, servers last, and tells what would not go.
 
-use super::players::Standing;
+use super::players::{Followed, Server, Standing};
 use super::scene::Scene;
 use super::{DirectorError, given, until};
 use crate::env::error::EnvError;
-use crate::env::sweep;
+use crate::env::{stop, sweep};
 use crate::timeline::event::Event;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -31,12 +31,12 @@ pub async fn stop(scene: &mut Scene) -> Result<(), DirectorError> {
         server.standing = Standing::Ending;
     }
     // A stopped server would not hear SIGTERM; faults are healed by now, or it was killed.
-    for pid in running(scene) {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
+    for (pid, signal) in running(scene) {
+        let _ = killpg(Pid::from_raw(pid), signal);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
-    for pid in running(scene) {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+    for (pid, _) in running(scene) {
+        let _ = stop::kill_group(pid);
     }
     until::gone(scene, Duration::from_secs(3)).await?;
     let given = given::leave(scene).await?;
@@ -65,12 +65,22 @@ fn ports(scene: &Scene) -> Vec<u16> {
         .collect()
 }
 
-/// The servers whose processes are there. A number is signalled only while it is our child's.
-fn running(scene: &Scene) -> Vec<i32> {
+/// The servers whose processes are there, and what asks each to end. A number is signalled only
+/// while it is our child's.
+fn running(scene: &Scene) -> Vec<(i32, Signal)> {
     let servers = scene.servers.values();
     let there = servers.filter(|server| server.standing != Standing::Gone);
     let edges = scene.edge_server.iter();
     let edges = edges.filter(|server| server.standing != Standing::Gone);
-    let there = there.filter_map(|server| server.pid);
-    there.chain(edges.map(|server| server.pid)).collect()
+    let there = there.filter_map(|server| Some((server.pid?, asks_to_end(server))));
+    let edges = edges.map(|server| (server.pid, Signal::SIGTERM));
+    there.chain(edges).collect()
+}
+
+/// Postgres takes SIGTERM as a wish to end when nobody is connected any more.
+fn asks_to_end(server: &Server) -> Signal {
+    match server.followed {
+        Followed::Decoded(_) => Signal::SIGQUIT,
+        Followed::No | Followed::Over | Followed::Stream | Followed::Appended(_) => Signal::SIGTERM,
+    }
 }

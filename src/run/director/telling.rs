@@ -3,11 +3,11 @@
 //! meanwhile is not taken for one that lasted.
 
 use super::DirectorError;
-use super::players::{FaultState, Struck};
+use super::players::{FaultState, Standing, Struck};
 use super::scene::Scene;
 use super::until;
 use crate::env::action::Action;
-use crate::env::redis::observe::Control;
+use crate::env::control::Control;
 use crate::faults;
 use crate::plan::Target;
 use crate::timeline::event::Event;
@@ -16,12 +16,13 @@ use std::time::Duration;
 /// What a server forgets is in its stream at once, unless the host is busy.
 const FORGOTTEN_MAX: Duration = Duration::from_secs(2);
 
-/// One command to the server, on the record with its answer; what it set is read back.
+/// One command to the server, on the record with its answer; what it set is read back. The inner
+/// error is why it was not done.
 pub async fn ask(
     scene: &mut Scene,
     words: &[&str],
     (fault, struck): (&str, &Struck),
-) -> Result<Result<(), String>, DirectorError> {
+) -> Result<Result<String, String>, DirectorError> {
     let (name, control) = match controlled(scene, struck)? {
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
@@ -42,7 +43,7 @@ pub async fn ask(
     {
         read_back(scene, (fault, &name), &control, setting).await?;
     }
-    Ok(Ok(()))
+    Ok(Ok(answer))
 }
 
 /// Reads back every setting that these actions had changed.
@@ -81,7 +82,7 @@ pub async fn count_unknown_scripts(
     (fault, struck): (&str, &Struck),
 ) -> Result<(), DirectorError> {
     if let Ok((name, control)) = controlled(scene, struck)?
-        && let Ok(count) = control.unknown_scripts().await
+        && let Ok(Some(count)) = control.unknown_scripts().await
     {
         let count = count.to_string();
         let command = "INFO errorstats NOSCRIPT".to_owned();
@@ -159,8 +160,9 @@ fn controlled(
     let Struck::Server(name, _) = struck else {
         return Err(DirectorError::Bug("a command to a worker".to_owned()));
     };
-    let Some(server) = scene.servers.get(name) else {
-        return Ok(Err(format!("there is no server {name}")));
+    let server = scene.servers.get(name);
+    let Some(server) = server.filter(|server| server.standing == Standing::Up) else {
+        return Ok(Err(format!("there is no server {name} that answers")));
     };
     let control = server.control.clone();
     Ok(control

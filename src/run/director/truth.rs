@@ -125,13 +125,28 @@ impl Truth {
         last.map(|(name, _)| name.as_str())
     }
 
-    /// Nobody copies this server, and no other that copies has a link that is up.
-    pub fn is_cut_off(&self, server: &str) -> bool {
+    /// Nobody copies this server, and no other that copies has a link that is up; these aside.
+    pub fn is_cut_off(&self, server: &str, aside: &[&str]) -> bool {
+        let others = |name: &str| aside.iter().filter(|other| **other != name).count() as u64;
         self.servers.iter().all(|(name, told)| match told.role {
-            Some(role) if role.primary => name != server || role.links == 0,
-            Some(role) => role.links == 0,
+            Some(role) if role.primary => name != server || role.links == others(name),
+            Some(role) => role.links == 0 || aside.contains(&name.as_str()),
             None => true,
         })
+    }
+
+    /// How many copy this server, if all others do and each has a link that is up.
+    pub fn copies(&self, server: &str) -> Option<u64> {
+        let roles = self.servers.iter();
+        let roles: Vec<_> = roles
+            .filter_map(|(name, told)| Some((name, told.role?)))
+            .collect();
+        let links = (roles.len() as u64).checked_sub(1)?;
+        let all = roles.iter().all(|(name, role)| {
+            let is_it = *name == server;
+            role.primary == is_it && role.links == if is_it { links } else { 1 }
+        });
+        (all && links > 0).then_some(links)
     }
 
     /// Worker and grant that the server names at this lab time, if the lease has not ended.

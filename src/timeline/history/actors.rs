@@ -18,9 +18,24 @@ pub struct Worker {
     pub clock: Vec<Sample>,
     /// When it said that it was asked to end: `seq` and lab time, ns.
     pub asked_to_end: Vec<(u64, u64)>,
+    /// How many replicas it was told to have its grants.
+    pub copies: Vec<Copies>,
     /// When it was not runnable because it was stopped, by looks and by the kernel's word; in
     /// order, joined, and rather too long than too short.
     pub stopped: Vec<Span>,
+}
+
+/// Replicas were asked whether they have a grant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copies {
+    /// `seq` of the line.
+    pub seq: u64,
+    /// The grant.
+    pub grant: GrantId,
+    /// How many had to have it.
+    pub wanted: u64,
+    /// How many had it in time; none if that is not known.
+    pub have: Option<u64>,
 }
 
 /// One process of a worker.

@@ -28,7 +28,8 @@ mod several;
 pub mod time;
 
 pub use actors::{
-    Asked, ChildSignal, Exited, FaultWindow, FrameSeen, Healed, Life, Look, Onset, Tried, Worker,
+    Asked, ChildSignal, Copies, Exited, FaultWindow, FrameSeen, Healed, Life, Look, Onset, Tried,
+    Worker,
 };
 pub use clock_map::ClockMap;
 pub use collect::Collector;

@@ -6,7 +6,7 @@ use crate::lock::LockHandle;
 use crate::lock::service::LockName;
 use crate::plan::Fencing;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::worker::writing::Claim;
+use crate::worker::claim::Claim;
 use std::time::Duration;
 
 /// How long the lock service may take to draw a fencing token.
@@ -37,7 +37,10 @@ impl Lock<'_> {
     /// What a write presents.
     pub(in crate::worker) fn claim(&self) -> Claim {
         let handle = self.handle.as_ref();
-        handle.map_or_else(Claim::default, |handle| self.claim_of(handle))
+        handle.map_or_else(
+            || Claim::without_grant(self.key),
+            |handle| self.claim_of(handle),
+        )
     }
 
     /// How often it was granted so far.
@@ -54,6 +57,8 @@ impl Lock<'_> {
 
     fn claim_of(&self, handle: &LockHandle) -> Claim {
         Claim {
+            key: self.key.to_owned(),
+            owner: Some(handle.owner()),
             grant: Some(handle.grant().clone()),
             fencing: match self.fencing {
                 Fencing::Lock => self.drawn.or_else(|| handle.fencing_token()),

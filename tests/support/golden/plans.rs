@@ -22,6 +22,8 @@ pub fn pause() -> Plan {
             flaw: None,
             key: "orders".into(),
             persist: lockdrill::plan::Persist::None,
+            copies: 0,
+            backups: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {
@@ -66,6 +68,7 @@ pub fn pause() -> Plan {
         limit: None,
         control: None,
         patience_ms: 15_000,
+        server: lockdrill::plan::ServerPlan::default(),
         recovery_bound_ms: 2_000,
     }
 }

@@ -2,8 +2,8 @@
 //! and after it.
 
 use super::{CUT_MAX, WORKING_MAX, broken, choose, place, seen};
+use crate::env::edge::EdgeId;
 use crate::env::edge::probe::{Canary, Crossing, probe};
-use crate::env::edge::{EdgeId, ServerProtocol};
 use crate::env::sockets;
 use crate::faults;
 use crate::plan::FaultPlan;
@@ -38,7 +38,8 @@ pub async fn injure(
             let Some(at) = place(scene, edge) else {
                 continue;
             };
-            if let Ok(canary) = Canary::open(at, WORKING_MAX).await {
+            let protocol = scene.protocol(&edge.server);
+            if let Ok(canary) = Canary::open(at, protocol, WORKING_MAX).await {
                 canaries.insert(edge.clone(), canary);
             }
         }
@@ -87,6 +88,7 @@ async fn try_all(
         let canary = canaries.remove(&edge);
         let direct = scene.servers.get(&edge.server).map(|server| server.address);
         let limit = if struck { CUT_MAX } else { WORKING_MAX };
+        let protocol = scene.protocol(&edge.server);
         tries.spawn(async move {
             let old = async {
                 match canary.zip(direct) {
@@ -94,7 +96,7 @@ async fn try_all(
                     None => None,
                 }
             };
-            let (fresh, old) = tokio::join!(probe(at, ServerProtocol::Redis, limit), old);
+            let (fresh, old) = tokio::join!(probe(at, protocol, limit), old);
             (edge, struck, seen(&fresh), old)
         });
     }
@@ -109,8 +111,9 @@ async fn try_again(scene: &mut Scene, fault: &str, hit: &[EdgeId]) -> Result<(),
     for edge in hit {
         if let Some(at) = place(scene, edge) {
             let edge = edge.clone();
+            let protocol = scene.protocol(&edge.server);
             tries.spawn(async move {
-                let fresh = probe(at, ServerProtocol::Redis, CUT_MAX).await;
+                let fresh = probe(at, protocol, CUT_MAX).await;
                 (edge, true, seen(&fresh), None)
             });
         }
@@ -191,7 +194,7 @@ pub async fn mend(
         let until = Instant::now() + WORKING_MAX;
         let mut fresh = Seen::Unknown;
         while let Some(at) = place(scene, edge) {
-            fresh = seen(&probe(at, ServerProtocol::Redis, CUT_MAX).await);
+            fresh = seen(&probe(at, scene.protocol(&edge.server), CUT_MAX).await);
             if fresh == Seen::Answered || Instant::now() > until {
                 break;
             }

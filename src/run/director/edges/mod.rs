@@ -12,9 +12,7 @@ use super::DirectorError;
 use super::incoming::Incoming;
 use super::scene::Scene;
 use crate::env::edge::probe::{Probe, probe};
-use crate::env::edge::{
-    EdgeError, EdgeEvent, EdgeId, Happening, Provider, ServerProtocol, Upstream,
-};
+use crate::env::edge::{EdgeError, EdgeEvent, EdgeId, Happening, Provider, Upstream};
 use crate::env::error::EnvError;
 use crate::plan::Service;
 use crate::timeline::event::{By, Event, FrameFate, Seen};
@@ -57,21 +55,23 @@ impl Edges {
 pub async fn open(scene: &mut Scene) -> Result<(), DirectorError> {
     let (kind, mut provider) = choose::provider(scene).await?;
     let mut at = BTreeMap::new();
-    let servers: Vec<(String, SocketAddr)> = scene
+    let servers: Vec<(String, Upstream)> = scene
         .servers
         .iter()
         .filter(|(name, _)| scene.has_edges(name))
-        .map(|(name, server)| (name.clone(), server.address))
+        .map(|(name, server)| {
+            let upstream = Upstream {
+                address: server.address,
+                protocol: server.protocol,
+            };
+            (name.clone(), upstream)
+        })
         .collect();
     for worker in scene.plan.workers.clone() {
-        for (server, address) in &servers {
+        for (server, upstream) in &servers {
             let edge = EdgeId::new(&worker.name, server);
-            let upstream = Upstream {
-                address: *address,
-                protocol: ServerProtocol::Redis,
-            };
-            let opened = provider.open(&edge, upstream).await.map_err(broken)?;
-            let works = probe(opened, ServerProtocol::Redis, WORKING_MAX).await;
+            let opened = provider.open(&edge, *upstream).await.map_err(broken)?;
+            let works = probe(opened, upstream.protocol, WORKING_MAX).await;
             if seen(&works) != Seen::Answered {
                 let what = format!("edge {edge} by {} does not work: {works:?}", kind.name);
                 return Err(DirectorError::Env(EnvError::new(what, CHOOSE)));

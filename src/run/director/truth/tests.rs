@@ -70,12 +70,19 @@ fn of_several_servers_the_one_that_took_over_last_says_who_holds() {
     };
     truth.note(&role("one", true, 2, None));
     truth.note(&role("two", false, 1, None));
+    assert_eq!(truth.copies("one"), None, "one says that two copy it");
+    truth.note(&role("one", true, 1, Some(5)));
+    assert_eq!(truth.copies("one"), Some(1));
+    assert_eq!(truth.copies("two"), None);
+    // One that never takes over keeps its link.
+    assert!(truth.is_cut_off("one", &["two"]));
     assert_eq!(truth.takes_writes(), Some("one"));
-    assert!(!truth.is_cut_off("one"));
+    assert!(!truth.is_cut_off("one", &[]));
     truth.note(&role("one", true, 0, Some(10)));
-    assert!(!truth.is_cut_off("one"), "the other still has a link");
+    assert!(!truth.is_cut_off("one", &[]), "the other still has a link");
     truth.note(&role("two", false, 0, Some(20)));
-    assert!(truth.is_cut_off("one"));
+    assert!(truth.is_cut_off("one", &[]));
+    assert_eq!(truth.copies("one"), None);
     truth.note(&role("two", true, 0, Some(30)));
     assert_eq!(truth.takes_writes(), Some("two"));
     // That another count of links is seen does not make it the newer one.

@@ -118,6 +118,7 @@ impl<'a> Collector<'a> {
             Event::Lost { .. }
             | Event::WallClock { .. }
             | Event::AskedToEnd
+            | Event::Copies { .. }
             | Event::Point { .. }
             | Event::Resumed { .. }
             | Event::Go { .. } => {

@@ -5,7 +5,7 @@ use super::{Collector, Stamp};
 use crate::timeline::event::{Answer, Call, Event, Outcome};
 use crate::timeline::history::clock_map::Sample;
 use crate::timeline::history::seen::{Loss, PointSeen};
-use crate::timeline::history::{Operation, Returned};
+use crate::timeline::history::{Copies, Operation, Returned};
 
 impl Collector<'_> {
     pub(super) fn invoke(
@@ -106,6 +106,16 @@ impl Collector<'_> {
                 before,
                 after,
                 server_us: wall_us,
+            }),
+            Event::Copies {
+                grant,
+                wanted,
+                have,
+            } => self.history.workers[worker].copies.push(Copies {
+                seq,
+                grant,
+                wanted,
+                have,
             }),
             Event::AskedToEnd => self.history.workers[worker].asked_to_end.push((seq, at)),
             Event::Point { point, waits } => self.history.points.push(PointSeen {

@@ -39,7 +39,7 @@ impl Link {
             replies: Lane::default(),
             talk: match protocol {
                 ServerProtocol::Redis => Some(Talk::new()),
-                ServerProtocol::Plain => None,
+                ServerProtocol::Plain | ServerProtocol::Postgres => None,
             },
             choice: None,
             target: None,

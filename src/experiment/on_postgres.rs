@@ -1,0 +1,58 @@
+//! What cannot be done to a lock that lives on a Postgres server, and what would mean nothing there.
+
+use super::reading::Reading;
+use super::registry;
+use super::section::Section;
+use crate::env::action::Action;
+use crate::faults;
+use crate::plan::{FaultPlan, LockPlan, Persist, Service, Target};
+
+/// Refuses what does not fit.
+pub(super) fn fits(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (all, lock): (&[FaultPlan], &LockPlan),
+) {
+    if !registry::on_postgres(&lock.backend) {
+        return;
+    }
+    if lock.persist == Persist::Everysec {
+        let section = root.table(reading, "lock");
+        let at = section.map_or_else(|| root.at.clone(), |section| section.place("persist"));
+        let message = format!("the lock `{}` keeps all that it has answered", lock.backend);
+        reading.hinted(&at, message, "say `persist = \"always\"`");
+    }
+    let sections = root.named(reading, "fault");
+    for fault in all {
+        let Some((message, hint)) = misfit(fault, lock) else {
+            continue;
+        };
+        let found = sections.iter().find(|(name, _)| name.value == fault.name);
+        let at = found.map_or_else(|| root.at.clone(), |(_, section)| section.place("kind"));
+        reading.hinted(&at, message, hint);
+    }
+}
+
+/// What is wrong with a fault, and what would not be.
+fn misfit(fault: &FaultPlan, lock: &LockPlan) -> Option<(String, &'static str)> {
+    let kind = faults::find(&fault.kind)?;
+    let (fault_kind, backend) = (&fault.kind, &lock.backend);
+    if kind.harm().is_some_and(|harm| harm.chooses()) {
+        let message = format!("no request of the lock `{backend}` can be told from others");
+        return Some((message, "`cut-requests` and `cut-replies` take them all"));
+    }
+    if fault.target != Target::Server(Service::Lock) {
+        return None;
+    }
+    let mut actions = kind.onset.iter().chain(kind.heal);
+    if actions.any(|action| matches!(action, Action::Ask(_))) {
+        let message = format!("`{fault_kind}` is a command to Redis");
+        return Some((message, "the lock's server is a Postgres"));
+    }
+    let comes_back = kind.heal.contains(&Action::StartServer);
+    if comes_back && lock.persist != Persist::Always {
+        let message = format!("the lock `{backend}` forgets nothing when its server is killed");
+        return Some((message, "say `persist = \"always\"` in [lock]"));
+    }
+    None
+}

@@ -1,0 +1,213 @@
+//! How near each drill was to losing its lock, and its seven signals, over the nights: the figure
+//! of the last night beside a line of all that are shown.
+
+use super::super::nearness::suggested;
+use super::super::past::trend::{Night, Series};
+use super::super::words::span;
+use super::strip::Shown;
+use super::trend::SERIES_MAX;
+use maud::{Markup, html};
+
+/// One column of a table.
+struct Column {
+    name: &'static str,
+    /// What stands below the name: how to read it, or where to look first.
+    hint: &'static str,
+    /// What its line draws.
+    value: fn(&Night) -> Option<i64>,
+    /// What the last night's cell says.
+    text: fn(&Night) -> Option<String>,
+}
+
+const NEAR: [Column; 4] = [
+    Column {
+        name: "least lease left at a renewal",
+        hint: "below zero the lease was over before the renewal was sent",
+        value: |night| night.figure("margin_min_ns"),
+        text: |night| signed(night.figure("margin_min_ns")?),
+    },
+    Column {
+        name: "longest from its deadline to being told of the loss",
+        hint: "time in which a worker was stopped is in it",
+        value: |night| night.figure("notice_max_ns"),
+        text: |night| signed(night.figure("notice_max_ns")?),
+    },
+    Column {
+        name: "longest work",
+        hint: "from the grant to the release that was asked for",
+        value: |night| night.figure("work_max_ns"),
+        text: |night| signed(night.figure("work_max_ns")?),
+    },
+    Column {
+        name: "lease, and what the work suggests",
+        hint: "not renewed: twice the longest work; renewed: three intervals and the slowest renewal",
+        value: |night| night.figure("lease_min_ns"),
+        text: lease,
+    },
+];
+
+const SIGNALS: [Column; 7] = [
+    Column {
+        name: "acquired; longest wait",
+        hint: "how much one key covers, a backlog of work, a holder that hangs",
+        value: |night| night.figure("wait_max_ns"),
+        text: |night| {
+            let (n, all) = (night.figure("granted_n")?, night.figure("attempts_n")?);
+            let wait = night.figure("wait_max_ns").and_then(signed);
+            Some(format!("{n} of {all}; {}", wait.unwrap_or("–".to_owned())))
+        },
+    },
+    Column {
+        name: "held longest",
+        hint: "slow tails of the work, pauses of the runtime, slow services behind it",
+        value: |night| night.figure("hold_max_ns"),
+        text: |night| signed(night.figure("hold_max_ns")?),
+    },
+    Column {
+        name: "renewals that worked; slowest",
+        hint: "the lock server's latency, the network, starved threads",
+        value: |night| night.figure("renewal_max_ns"),
+        text: |night| {
+            let all = night.figure("renewals_n").filter(|all| *all > 0)?;
+            let slowest = night.figure("renewal_max_ns").and_then(signed);
+            let n = night.figure("renewed_n")?;
+            Some(format!(
+                "{n} of {all}; {}",
+                slowest.unwrap_or("–".to_owned())
+            ))
+        },
+    },
+    Column {
+        name: "commands for each grant",
+        hint: "backoff and jitter, the deadline of the request",
+        value: |night| tenths(night.figure("attempts_n")?, night.figure("granted_n")?),
+        text: |night| {
+            let tenths = tenths(night.figure("attempts_n")?, night.figure("granted_n")?)?;
+            Some(format!("{}.{}", tenths / 10, tenths % 10))
+        },
+    },
+    Column {
+        name: "longest work, of the lease",
+        hint: "the slow tail (p95, p99), outside services, then the lease",
+        value: share,
+        text: |night| Some(format!("{} %", share(night)?)),
+    },
+    Column {
+        name: "stale writes",
+        hint: "stopped processes, cut networks, a lease that is too short",
+        value: |night| Some(night.figure("stale_refused_n")? + night.figure("stale_accepted_n")?),
+        text: |night| {
+            let refused = night.figure("stale_refused_n")?;
+            let accepted = night.figure("stale_accepted_n")?;
+            Some(format!("{refused} refused, {accepted} accepted"))
+        },
+    },
+    Column {
+        name: "lock service",
+        hint: "replication lag, elections, nodes and clocks",
+        value: |night| night.figure("server_ends_n"),
+        text: |night| {
+            let ends = night.figure("server_ends_n")?;
+            let losses = night.figure("losses_n")?;
+            Some(format!("{ends} server ends, {losses} losses told"))
+        },
+    },
+];
+
+fn signed(ns: i64) -> Option<String> {
+    let told = span(ns.unsigned_abs());
+    Some(if ns < 0 { format!("−{told}") } else { told })
+}
+
+fn tenths(part: i64, whole: i64) -> Option<i64> {
+    part.checked_mul(10)?.checked_div(whole)
+}
+
+fn share(night: &Night) -> Option<i64> {
+    let work = night.figure("work_max_ns")?;
+    work.checked_mul(100)?
+        .checked_div(night.figure("lease_min_ns")?)
+}
+
+fn lease(night: &Night) -> Option<String> {
+    let lease = night.figure("lease_min_ns").and_then(signed)?;
+    let suggests = match night.figure("renew_max_ns") {
+        Some(every) => {
+            let slowest = night.figure("renewal_max_ns").unwrap_or(0);
+            Some(every.saturating_mul(3).saturating_add(slowest))
+        }
+        None => night
+            .figure("work_max_ns")
+            .and_then(|work| i64::try_from(suggested(work.unsigned_abs())).ok()),
+    };
+    let suggests = suggests.and_then(signed);
+    Some(match suggests {
+        Some(suggests) => format!("has {lease}; suggested {suggests}"),
+        None => format!("has {lease}"),
+    })
+}
+
+/// How near each drill was.
+pub(super) fn nearness(series: &[Series], shown: &Shown) -> Markup {
+    let lead = "The last night of each drill in figures, the nights that are drawn above as a line. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest.";
+    table(
+        "near",
+        "How near each drill was",
+        lead,
+        &NEAR,
+        (series, shown),
+    )
+}
+
+/// The seven signals of each drill.
+pub(super) fn signals(series: &[Series], shown: &Shown) -> Markup {
+    let lead = "What to watch of a lock in service, as each drill shows it, all its executions of the last night together. Below each name stands where to look first if it is off.";
+    table(
+        "signals",
+        "The seven signals",
+        lead,
+        &SIGNALS,
+        (series, shown),
+    )
+}
+
+fn table(
+    id: &str,
+    title: &str,
+    lead: &str,
+    columns: &[Column],
+    (series, shown): (&[Series], &Shown),
+) -> Markup {
+    let any = |series: &Series| {
+        let last = series.last();
+        last.is_some_and(|night| columns.iter().any(|column| (column.text)(night).is_some()))
+    };
+    html! {
+        @if series.iter().any(any) {
+            h2 id=(id) { (title) }
+            p.lead { (lead) }
+            div.scroll {
+                table.figures {
+                    thead { tr { th scope="col" { "drill" }
+                        @for column in columns { th scope="col" { (column.name) small { (column.hint) } } } } }
+                    tbody {
+                        @for series in series.iter().filter(|one| any(one)).take(SERIES_MAX) {
+                            tr { th scope="row" { (series.drill) }
+                                @for column in columns { (cell(column, series, shown)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(column: &Column, series: &Series, shown: &Shown) -> Markup {
+    let text = series.last().and_then(column.text);
+    html! {
+        td { @match text {
+            Some(text) => { (text) (shown.line(series, column.value)) },
+            None => "–",
+        } }
+    }
+}

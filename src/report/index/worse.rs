@@ -1,0 +1,114 @@
+//! What to look at first: which drill is not as it should be, since when, and why.
+
+use super::super::past::trend::{Series, Worse};
+use super::super::words::{count, verdict_word};
+use super::trend::{SERIES_MAX, link, mark};
+use crate::verdict::Verdict;
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// More names than this are not listed.
+const NAMED_MAX: usize = 30;
+
+pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>) -> Markup {
+    let mut found: Vec<(&Series, Worse)> = series
+        .iter()
+        .filter_map(|series| Some((series, series.worse()?)))
+        .collect();
+    // Worst first; of the equally bad the latest to get so.
+    found.sort_by(|(_, a), (_, b)| {
+        let rank = |w: &Worse| {
+            [Verdict::Fail, Verdict::Inconclusive]
+                .iter()
+                .position(|v| *v == w.verdict)
+                .unwrap_or(2)
+        };
+        rank(a).cmp(&rank(b)).then_with(|| b.since.cmp(&a.since))
+    });
+    let last = dates.last().copied();
+    let absent = series
+        .iter()
+        .filter(|series| series.nights.keys().next_back() != last)
+        .map(|series| series.drill.as_str());
+    html! {
+        h2 { "What to look at first" }
+        @if found.is_empty() { p { (nothing(series)) } } @else {
+            ol.worse {
+                @for (place, (series, worse)) in found.iter().take(SERIES_MAX).enumerate() {
+                    (one(root, place, series, worse))
+                }
+            }
+        }
+        (named("Did not run in the last night", absent.collect()))
+    }
+}
+
+fn nothing(series: &[Series]) -> String {
+    let compared = series.iter().filter(|one| one.nights.len() > 1).count();
+    let fine = "In its last night no drill failed and none was inconclusive";
+    if compared == 0 {
+        format!(
+            "{fine}. No drill has run in more than one night yet, so there is nothing to compare it with."
+        )
+    } else if compared < series.len() {
+        format!(
+            "{fine}, and none of the {} that ran in more than one night was worse than in the night before. The other {} cannot be compared yet.",
+            count(compared, "drill"),
+            series.len() - compared
+        )
+    } else {
+        format!("{fine}, and none was worse than in the night before.")
+    }
+}
+
+fn one(root: &Path, place: usize, series: &Series, worse: &Worse) -> Markup {
+    let (class, sign) = mark(worse.verdict);
+    html! {
+        li {
+            @if place == 0 { b { "Look here first: " } }
+            b { (link(root, &series.drill, &worse.run)) } " on " (series.on) " "
+            span class=(format!("outcome {class}")) { (sign) " " (verdict_word(worse.verdict)) }
+            ", " (since(series, worse)) "."
+            @if !worse.checks.is_empty() { " Violated: " code { (worse.checks.join(", ")) } "." }
+            @if !worse.why.is_empty() { p.aside { (worse.why) } }
+        }
+    }
+}
+
+/// Since when, and what came before.
+fn since(series: &Series, worse: &Worse) -> String {
+    let for_long = match worse.nights {
+        1 => format!("in the night of {} for the first time", worse.since),
+        n => format!("since {} ({} in a row)", worse.since, count(n, "night")),
+    };
+    let for_long = if worse.before > 0 && series.plan_since >= worse.since {
+        format!(
+            "{for_long}, and its plan was changed in the night of {}",
+            series.plan_since
+        )
+    } else {
+        for_long
+    };
+    match worse.before {
+        0 if series.nights.len() == 1 => {
+            format!("in the night of {}, the only one on record", worse.since)
+        }
+        0 => format!(
+            "since {}, in each of its {}",
+            worse.since,
+            count(worse.nights, "night")
+        ),
+        1 => format!("{for_long}; in the night before it was better"),
+        n => format!("{for_long}; in the last of the {n} nights before it was better"),
+    }
+}
+
+fn named(what: &str, names: Vec<&str>) -> Markup {
+    html! {
+        @if !names.is_empty() {
+            p { (what) ": " (names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", "))
+                @if names.len() > NAMED_MAX { " and " (names.len() - NAMED_MAX) " more" } "." }
+        }
+    }
+}

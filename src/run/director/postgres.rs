@@ -1,0 +1,133 @@
+//! A lock server that is a Postgres: nobody but the lab gets in before the observer follows it.
+
+use super::players::{Followed, Server, Standing};
+use super::ready::ready;
+use super::scene::Scene;
+use super::servers::{self, Program};
+use super::{DirectorError, clocks, following, incoming, ports, until};
+use crate::env::control::Control;
+use crate::env::edge::ServerProtocol;
+use crate::env::error::EnvError;
+use crate::env::guard::Spawned;
+use crate::env::isolation::Mode;
+use crate::env::postgres::observe;
+use crate::env::postgres::server::{CLOSED, HBA, Launch, Sync};
+use crate::env::postgres::stream;
+use crate::plan::{Persist, Service};
+use crate::timeline::event::Event;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+/// `initdb` and the start take a second on an idle machine.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// Where it listens in a network of the arm's own.
+const OWN_PORT: u16 = 5432;
+
+/// Starts the lock server, for the first time or again.
+pub async fn up(scene: &mut Scene) -> Result<(), DirectorError> {
+    let name = scene.service_name(Service::Lock);
+    let folder = scene.folder(scene.spec.work_dir.join(name))?;
+    let had = scene.servers.get(name).map(|server| server.address);
+    let (address, spawned, control) = started(scene, name, (&folder, had)).await?;
+    let place = match scene.servers.get(name).map(|server| &server.followed) {
+        Some(Followed::Decoded(place)) => place.clone(),
+        _first => {
+            control.furnish().await?;
+            stream::beginning(name, scene.prefix())
+        }
+    };
+    scene.synced.remove(name);
+    let out = incoming::observed(name, scene.outbox.clone());
+    let way = (folder, address.port());
+    tokio::spawn(stream::follow(way, place.clone(), out));
+    until::synced(scene, name, READY_MAX).await?;
+    let watched = Control::Postgres(control.clone());
+    if had.is_some() {
+        following::still_held(scene, name, &watched).await?;
+    }
+    control.open(address, READY_MAX).await?;
+    let server = Server {
+        pid: Some(spawned.pid),
+        service: Service::Lock,
+        address,
+        protocol: ServerProtocol::Postgres,
+        control: Some(watched),
+        followed: Followed::Decoded(place),
+        standing: Standing::Up,
+    };
+    scene.servers.insert(name.to_owned(), server);
+    scene.record_lab(Event::ServerStarted {
+        server: name.to_owned(),
+        pid: spawned.pid,
+        start_ticks: spawned.start_ticks,
+    })
+}
+
+/// A server that answers us, at the address that it had before, at a fixed one in a network of our
+/// own, at a free one elsewhere.
+async fn started(
+    scene: &mut Scene,
+    name: &'static str,
+    (folder, had): (&Path, Option<SocketAddr>),
+) -> Result<(SocketAddr, Spawned, observe::Control), DirectorError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let address = match (scene.spec.isolation, had) {
+            (Mode::Namespace, _) => SocketAddr::new(ports::HOST, OWN_PORT),
+            (Mode::Guard, Some(had)) => had,
+            (Mode::Guard, None) => ports::free_address()?,
+        };
+        let spawned = spawn(scene, name, (folder, address.port())).await?;
+        let prefix = scene.prefix().to_owned();
+        let connect = observe::Control::connect((folder, address.port()), &prefix, READY_MAX);
+        match ready(scene, (name, spawned.pid), connect).await {
+            Ok(control) => return Ok((address, spawned, control)),
+            // Somebody else took the port in between.
+            Err(DirectorError::Env(error))
+                if tries < ports::TRIES && error.what.contains("could not create any TCP") => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+async fn spawn(
+    scene: &mut Scene,
+    name: &'static str,
+    (folder, port): (&Path, u16),
+) -> Result<Spawned, DirectorError> {
+    let env = |what: String, todo: &str| DirectorError::Env(EnvError::new(what, todo));
+    let Some(programs) = scene.spec.postgres.clone() else {
+        return Err(DirectorError::Bug("no Postgres was looked for".to_owned()));
+    };
+    std::fs::write(folder.join(HBA), CLOSED).map_err(|error| {
+        let what = format!("cannot write who may come in: {error}");
+        env(what, "free space in the state folder")
+    })?;
+    let launch = Launch {
+        programs: &programs,
+        folder,
+        // Where the network is the arm's own, each edge may lead to an address of its own.
+        host: match scene.spec.isolation {
+            Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            Mode::Guard => ports::HOST,
+        },
+        port,
+        sync: match scene.plan.lock.persist {
+            Persist::Always => Sync::Disk,
+            Persist::None | Persist::Everysec => Sync::System,
+        },
+    };
+    let (path, args) = launch
+        .command()
+        .map_err(|why| env(why, "use a shorter state folder"))?;
+    let program = Program {
+        path,
+        arg0: None,
+        args,
+        env: clocks::variables(scene, name)?,
+    };
+    servers::spawn(scene, name, program, folder.to_owned()).await
+}

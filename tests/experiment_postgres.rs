@@ -1,0 +1,88 @@
+//! Which drills run on a lock that lives on a Postgres server, and why the others do not.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use lockdrill::experiment::{Experiment, Overrides, read};
+use std::path::Path;
+
+/// A drill that is shipped, on another lock.
+fn on(lock: &str, drill: &str) -> Result<Experiment, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("experiments").join(format!("{drill}.toml"));
+    let text = std::fs::read_to_string(file).unwrap();
+    let overrides = Overrides {
+        lock: Some(lock.to_owned()),
+        ..Overrides::default()
+    };
+    let name = format!("{drill}.toml");
+    read(drill, &name, &text, &overrides).map_err(|refused| refused.to_string())
+}
+
+#[test]
+fn what_means_something_on_postgres_is_taken() {
+    for drill in [
+        "pause",
+        "kill",
+        "partition",
+        "partition-reset",
+        "stop-server",
+        "restart",
+        "outage",
+        "herd",
+        "worker-clock",
+    ] {
+        let taken = on("postgres", drill);
+        assert_eq!(taken.unwrap().main.lock.backend, "postgres", "{drill}");
+    }
+    let pause = on("postgres", "pause").unwrap();
+    assert_eq!(pause.controls.len(), 3, "every control of it applies");
+    assert!(pause.not_applicable.is_empty());
+}
+
+#[test]
+fn a_control_that_does_not_fit_postgres_does_not_apply() {
+    let kill = on("postgres", "kill").unwrap();
+    let why = &kill.not_applicable.first().unwrap().why;
+    assert!(
+        why.contains("cannot be given the flaw `set_then_pexpire`"),
+        "{why}"
+    );
+    let restart = on("postgres", "restart").unwrap();
+    let why = &restart.not_applicable.first().unwrap().why;
+    assert!(
+        why.contains("forgets nothing when its server is killed"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_means_nothing_on_postgres_is_refused_with_the_reason() {
+    for (drill, why) in [
+        ("evict", "`evict` is a command to Redis"),
+        ("flush", "`flush` is a command to Redis"),
+        ("counter-reset", "`counter-reset` is a command to Redis"),
+        ("noscript", "`forget-scripts` is a command to Redis"),
+        ("refuse-writes", "`refuse-writes` is a command to Redis"),
+        (
+            "held-reply",
+            "no request of the lock `postgres` can be told from others",
+        ),
+        ("restart-none", "forgets nothing when its server is killed"),
+        (
+            "restart-everysec",
+            "the lock `postgres` keeps all that it has answered",
+        ),
+    ] {
+        let told = on("postgres", drill).unwrap_err();
+        assert!(told.contains(why), "{drill}: {told}");
+    }
+}
+
+#[test]
+fn no_drill_runs_on_locks_that_sessions_hold() {
+    let told = on("postgres-advisory", "pause").unwrap_err();
+    assert!(
+        told.contains("no drill runs on the lock `postgres-advisory`"),
+        "{told}"
+    );
+    assert!(told.contains("the end of a session"), "{told}");
+}

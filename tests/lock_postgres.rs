@@ -1,0 +1,213 @@
+//! The Postgres back end in trouble: what each kind is told as (before the send an error, after it
+//! unknown), what it recovers from, and who is woken.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::support;
+
+use lockdrill::lock::backends::{self, ConnectSpec};
+use lockdrill::lock::{Acquired, LockError, LockManager, ManagerOptions, Release, Renewal};
+use std::sync::Arc;
+use std::time::Instant;
+use support::place::Remembering;
+use support::postgres_server::{Database, PostgresServer};
+use support::proxy::{Mode, Proxy};
+use support::redis_lab::{LONG, MS, SHORT, acquire, granted, unknown, until};
+use tokio_util::sync::CancellationToken;
+
+const OWNER: &str = "SELECT owner FROM lockdrill_lock WHERE prefix = 'app:' AND key = 'k'";
+
+async fn at(address: String) -> LockManager {
+    let kind = backends::named("postgres").unwrap();
+    let service = (kind.connect)(ConnectSpec::new(address)).await.unwrap();
+    LockManager::new(service, ManagerOptions::new("test", "app:"))
+}
+
+async fn proxied(database: &Database) -> (Proxy, LockManager) {
+    let proxy = Proxy::before(database.place()).await;
+    let locks = at(format!("{}/{}", proxy.address(), database.name())).await;
+    (proxy, locks)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant() {
+    let database = PostgresServer::shared().database().await;
+    let (proxy, locks) = proxied(&database).await;
+    proxy.set(Mode::HoldReplies);
+    let lock = unknown(&locks, 4 * SHORT).await;
+    assert!(!lock.is_held() && !lock.is_locked());
+    let row = "SELECT owner || ' ' || fencing || ' ' || ends_at FROM lockdrill_lock";
+    let before = database.text(row).await;
+    proxy.set(Mode::Pass);
+    lock.enter(LONG, &CancellationToken::new()).await.unwrap();
+    assert_eq!(lock.fencing_token().unwrap().0, 1, "minted once");
+    assert_eq!(database.text(row).await, before, "not refreshed");
+    proxy.set(Mode::HoldReplies);
+    assert!(
+        matches!(lock.renew().await, Renewal::Unknown(_)),
+        "not lost"
+    );
+    assert!(lock.is_locked());
+    assert!(matches!(lock.release().await, Release::Unknown(_)));
+    proxy.set(Mode::Pass);
+    assert_eq!(
+        lock.release().await,
+        Release::AlreadyLost,
+        "it was executed"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acquire_that_is_dropped_after_it_was_executed_is_given_back() {
+    let database = PostgresServer::shared().database().await;
+    let (proxy, locks) = proxied(&database).await;
+    for mode in [Mode::HoldReplies, Mode::CloseAtReply] {
+        proxy.set(mode);
+        let locks = locks.clone();
+        let acquiring = tokio::spawn(async move { drop(acquire(&locks, LONG).await) });
+        until("the execution", || async {
+            !database.text(OWNER).await.is_empty()
+        })
+        .await;
+        acquiring.abort();
+        proxy.set(Mode::Pass);
+        until("the release", || async {
+            database.text(OWNER).await.is_empty()
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_server_is_an_error_and_forgets_nothing() {
+    let server = Arc::new(PostgresServer::start());
+    let locks = at(server.address()).await;
+    let lock = granted(&locks, LONG).await;
+    server.kill();
+    // The connection notices at once that it is closed, or with the first statement.
+    drop(acquire(&locks, SHORT).await);
+    let refused = acquire(&locks, SHORT).await.unwrap_err();
+    assert!(matches!(refused, LockError::Failed(_)), "{refused}");
+    assert!(
+        matches!(lock.renew().await, Renewal::Unknown(_)),
+        "the deadline is far"
+    );
+    assert!(lock.is_locked());
+    let kind = backends::named("postgres").unwrap();
+    let connected = (kind.connect)(ConnectSpec::new(server.address())).await;
+    assert!(matches!(connected.err(), Some(LockError::Failed(_))));
+    server.restart();
+    until("an answer", || async {
+        lock.renew().await == Renewal::Renewed
+    })
+    .await;
+    assert!(matches!(acquire(&locks, LONG).await, Ok(Acquired::Busy(_))));
+    assert_eq!(lock.release().await, Release::Released);
+    assert_eq!(granted(&locks, LONG).await.fencing_token().unwrap().0, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_server_costs_the_budget_and_no_more() {
+    use nix::sys::signal::Signal;
+    let server = PostgresServer::start();
+    let locks = at(server.address()).await;
+    server.signal(Signal::SIGSTOP);
+    let began = Instant::now();
+    let lock = unknown(&locks, SHORT).await;
+    let took = began.elapsed();
+    server.signal(Signal::SIGCONT);
+    assert!(took >= 450 * MS && took < 10 * SHORT, "{took:?}");
+    drop(lock);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_server_refuses_is_definite_and_shows_no_owner_token() {
+    let database = PostgresServer::shared().database().await;
+    let source = Arc::new(Remembering::default());
+    let locks = at(database.address()).await.with_source(source.clone());
+    drop(granted(&locks, LONG).await.release().await);
+    let name = database.name();
+    // A row that is refused is quoted, in the part of the error that is not told.
+    let refuse = "ALTER TABLE lockdrill_lock ADD CHECK (owner IS NULL)";
+    database.text(refuse).await;
+    let shown = format!("{:?}", acquire(&locks, LONG).await);
+    assert!(
+        shown.contains("Failed") && shown.contains("23514"),
+        "{shown}"
+    );
+    assert!(!shown.contains(source.last().expose()), "{shown}");
+    // As on a standby: what is read there is no answer, and the connection is not kept.
+    let read_only = format!("ALTER DATABASE {name} SET default_transaction_read_only");
+    database.outside(&format!("{read_only} = on")).await;
+    let standby = at(database.address()).await;
+    let refused = acquire(&standby, LONG).await.unwrap_err();
+    assert!(
+        matches!(&refused, LockError::Failed(why) if why.contains("25006")),
+        "{refused}"
+    );
+    database.outside(&format!("{read_only} = off")).await;
+    database
+        .text("ALTER TABLE lockdrill_lock DROP CONSTRAINT lockdrill_lock_owner_check")
+        .await;
+    assert_eq!(granted(&standby, LONG).await.fencing_token().unwrap().0, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_somebody_keeps_is_refused_in_time_and_a_session_that_was_ended_is_unknown() {
+    let database = PostgresServer::shared().database().await;
+    let locks = at(database.address()).await;
+    drop(granted(&locks, LONG).await.release().await);
+    let keeper = database.connect().await;
+    let keep = "BEGIN; SELECT * FROM lockdrill_lock FOR UPDATE";
+    keeper.batch_execute(keep).await.unwrap();
+    let refused = acquire(&locks, LONG).await.unwrap_err();
+    assert!(
+        matches!(&refused, LockError::Failed(why) if why.contains("55P03")),
+        "{refused}"
+    );
+    let waiting = tokio::spawn(async move { unknown(&locks, LONG).await });
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+               WHERE datname = current_database() AND application_name = 'lockdrill'
+                 AND wait_event_type = 'Lock'";
+    until("one that waits", || async {
+        database.text(end).await == "1"
+    })
+    .await;
+    let lock = waiting.await.unwrap();
+    keeper.batch_execute("ROLLBACK").await.unwrap();
+    lock.enter(LONG, &CancellationToken::new()).await.unwrap();
+    assert_eq!(lock.fencing_token().unwrap().0, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiters_are_woken_in_the_order_of_their_arrival_and_one_that_leaves_is_forgotten() {
+    let database = PostgresServer::shared().database().await;
+    let locks = at(database.address()).await;
+    let lock = granted(&locks, LONG).await;
+    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let mut waiters = Vec::new();
+    for number in 0..3 {
+        let (locks, order) = (locks.clone(), Arc::clone(&order));
+        waiters.push(tokio::spawn(async move {
+            let options = support::redis_lab::options(LONG);
+            let entered = locks.enter("k", &options, LONG, &CancellationToken::new());
+            let lock = entered.await.unwrap();
+            order.lock().unwrap().push(number);
+            lock.release().await;
+        }));
+        until("one more in the queue", || async {
+            database.queue().await == number + 1
+        })
+        .await;
+    }
+    waiters.remove(1).abort();
+    until("one less in the queue", || async {
+        database.queue().await == 2
+    })
+    .await;
+    lock.release().await;
+    for waiter in waiters {
+        waiter.await.unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), [0, 2]);
+    until("an empty queue", || async { database.queue().await == 0 }).await;
+}
