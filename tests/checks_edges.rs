@@ -653,7 +653,7 @@ fn the_lease_of_a_dead_holder_is_told_as_such() {
     h.told_granted(&b, waits, 1205);
     let finding = h.judge("recovers");
     assert_holds(&finding);
-    let words = "of it the lease of a holder that had died";
+    let words = "until the lease of its dead holder had ended, and";
     assert!(finding.why.contains(words), "{}", finding.why);
 }
 

@@ -218,6 +218,67 @@ fn an_old_primary_that_still_grants_makes_a_second_holder() {
     );
 }
 
+/// b's grant stands behind a's in the order of the server that copied it, and was made before.
+#[test]
+fn a_copy_does_not_say_when_its_grant_was_made() {
+    let mut pair = Pair::new();
+    pair.promoted(300);
+    let b = pair.granted_by_two("b", 400, 2);
+    pair.h.acquire_with("a", 600, 3);
+    pair.h.lab(700, role(SERVER, false, 1, Some(690)));
+    let copied = Change::Copied {
+        owner: Some(b.owner.clone()),
+        fencing: b.fencing,
+        until_ms: Some(SERVER_AHEAD_MS + 400 + LEASE_MS),
+    };
+    pair.h.effect(705, copied);
+    assert_eq!(pair.h.history().grants[1].copies.len(), 1);
+    assert_holds(&pair.h.judge("fencing_rises"));
+}
+
+/// `two` takes over, a renews there at 900 and gives back at 1200; meanwhile `lock` goes on.
+fn given_back_at_two(meanwhile: impl Fn(&mut Pair)) -> Record {
+    let mut pair = Pair::new();
+    let a = pair.h.acquire("a", 100);
+    pair.copy(&a, 100, 101);
+    pair.promoted(300);
+    let op = pair.h.send_renewal(&a, 899);
+    let until_ms = Some(SERVER_AHEAD_MS + 900 + LEASE_MS);
+    pair.on_two(900, Change::Extended { until_ms });
+    pair.h.ret("a", op, 901, Outcome::Ok, Answer::Renewed);
+    meanwhile(&mut pair);
+    let op = pair.h.send_release(&a, 1199);
+    pair.on_two(1200, Change::Deleted);
+    pair.h.ret("a", op, 1201, Outcome::Ok, Answer::Released);
+    pair.granted_by_two("c", 1300, 9);
+    for check in ["outcome_honesty", "records_agree", "fencing_rises"] {
+        assert_holds(&pair.h.judge(check));
+    }
+    pair.h
+}
+
+#[test]
+fn what_ran_out_at_the_old_server_is_given_back_at_the_new_one() {
+    let h = given_back_at_two(|pair| {
+        pair.h.delete(1150);
+    });
+    let grant = &h.history().grants[0];
+    let expired = matches!(grant.end, KeyEnd::Expired { .. });
+    assert!(expired && grant.given_back.is_some(), "{grant:#?}");
+    assert_holds(&h.judge("single_holder"));
+}
+
+#[test]
+fn what_the_old_server_forgot_was_in_force_until_the_new_one_was_given_it_back() {
+    let h = given_back_at_two(|pair| {
+        pair.h.effect(1000, Change::Flushed);
+        pair.h.acquire_with("b", 1050, 5);
+    });
+    let found = h.judge("single_holder");
+    assert_violated(&found, "b");
+    assert!(found.why.contains("was flushed by"), "{found:#?}");
+}
+
 // ---- cut-replication ----
 
 /// The cut takes effect at 502 ms; the links are seen to be down just before.

@@ -8,9 +8,13 @@
 //! answer arrived, it must also find every violation; *unknown* is allowed there only where two
 //! requests overlapped, which is rare and counted.
 //!
+//! [`failover`] does the same with a lock service of several servers that copy each other.
+//!
 //! `LOCKDRILL_ORACLE_CASES` sets the number of histories.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "oracle/failover.rs"]
+mod failover;
 #[path = "oracle/naive.rs"]
 mod naive;
 #[path = "oracle/queue.rs"]
@@ -18,6 +22,7 @@ mod queue;
 #[path = "oracle/world.rs"]
 mod world;
 
+use failover::Failover;
 use lockdrill::checks::{self, Check, Finding, Outcome};
 use lockdrill::timeline::history::History;
 use std::collections::BTreeMap;
@@ -123,9 +128,13 @@ impl Book {
         self.compare((seed, true), &damaged, true);
     }
 
-    fn assert_sound(&self, cases: u64) {
+    fn assert_right(&self, cases: u64) {
         let (count, first) = (self.wrong.len(), &self.wrong[..self.wrong.len().min(10)]);
         assert!(self.wrong.is_empty(), "{count} of {cases}: {first:#?}");
+    }
+
+    fn assert_sound(&self, cases: u64) {
+        self.assert_right(cases);
         assert_eq!(self.tallies.len(), checks::ALL.len(), "every check is read");
         for (name, tally) in &self.tallies {
             println!("{name:<18} {tally:?}");
@@ -149,10 +158,14 @@ impl Book {
     }
 }
 
+fn cases(default: u64) -> u64 {
+    let cases = std::env::var("LOCKDRILL_ORACLE_CASES");
+    cases.map_or(default, |cases| cases.parse().unwrap())
+}
+
 #[test]
 fn checks_agree_with_their_definitions() {
-    let cases = std::env::var("LOCKDRILL_ORACLE_CASES");
-    let cases: u64 = cases.map_or(4_000, |cases| cases.parse().unwrap());
+    let cases = cases(4_000);
     let mut book = Book::default();
     for seed in 0..cases {
         let world = World::play(seed);
@@ -170,6 +183,32 @@ fn checks_agree_with_their_definitions() {
     book.assert_sound(cases);
 }
 
+/// What several servers that copy each other have granted, and what a failover makes of it.
+#[test]
+fn checks_agree_with_their_definitions_across_servers() {
+    let cases = cases(2_000);
+    let mut book = Book::default();
+    let mut promotions = 0;
+    for seed in 0..cases {
+        let world = Failover::play(seed);
+        let history = world.history();
+        promotions += world.promotions;
+        for (name, violated) in world.read() {
+            let finding = checks::find(name).unwrap().judge(&history);
+            book.compare((seed, world.clear), &finding, violated);
+        }
+    }
+    println!("{promotions} promotions, {:#?}", book.tallies);
+    book.assert_right(cases);
+    assert!(promotions > cases / 2, "{promotions}");
+    for name in ["single_holder", "fencing_rises"] {
+        let tally = &book.tallies[name];
+        let least = tally.violated.min(tally.held);
+        assert!(least > cases / 20, "{name}: {tally:?}");
+        assert!(tally.unknown * 10 < cases, "{name}: {tally:?}");
+    }
+}
+
 /// `LOCKDRILL_ORACLE_SEED=n cargo test --test suite tell -- --ignored --nocapture` tells the story
 /// of one history.
 #[test]
@@ -184,4 +223,16 @@ fn tell() {
     for grant in world.history().grants {
         println!("{grant:#?}");
     }
+}
+
+/// The same of a history of several servers.
+#[test]
+#[ignore = "prints one history"]
+fn tell_across_servers() {
+    let seed = std::env::var("LOCKDRILL_ORACLE_SEED").unwrap();
+    let world = Failover::play(seed.parse().unwrap());
+    for line in world.lines() {
+        println!("{}", serde_json::to_string(&line).unwrap());
+    }
+    println!("{:#?}", world.history().grants);
 }

@@ -189,7 +189,8 @@ async fn waiters_are_woken_in_the_order_of_their_arrival_and_one_that_leaves_is_
         let (locks, order) = (locks.clone(), Arc::clone(&order));
         waiters.push(tokio::spawn(async move {
             let options = support::redis_lab::options(LONG);
-            let entered = locks.enter("k", &options, LONG, &CancellationToken::new());
+            let cancel = CancellationToken::new();
+            let entered = locks.enter("k", &options, LONG, &cancel);
             let lock = entered.await.unwrap();
             order.lock().unwrap().push(number);
             lock.release().await;

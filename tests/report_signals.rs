@@ -135,7 +135,8 @@ fn put(root: &Path, run: &Golden) -> Entry {
     fs::create_dir_all(&dir).unwrap();
     run.write(&dir);
     remember(root, [(dir.as_path(), &run.result)]).unwrap();
-    file::read(root).unwrap().entries.pop().unwrap()
+    let mut entries = file::read(root).unwrap().entries.into_iter();
+    entries.find(|entry| entry.run == run.name).unwrap()
 }
 
 fn index(entries: Vec<Entry>) -> String {

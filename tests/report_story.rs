@@ -61,14 +61,9 @@ fn the_close_look_holds_the_witness_and_little_else() {
         assert!(near.to - near.from <= whole / 4);
         assert!(near.writes.iter().any(|write| write.write == "a.write.2"));
     }
-    // Where nothing stale was tried it is what came of the fault.
     let quiet = self::model(&named("inconclusive"));
-    let moment = moment::of(&quiet.arms[0]);
-    assert!(
-        moment.is_some_and(|moment| moment.what.contains("told that its lock is lost")
-            || moment.what.contains("is granted the lock")
-            || moment.what.contains("begins to bite"))
-    );
+    assert!(moment::of(&quiet.arms[0]).is_none(), "nothing was broken");
+    assert!(html::page(&quiet).unwrap().contains("No moment stands out"));
 }
 
 #[test]

@@ -82,7 +82,10 @@ impl FencingRises {
                 *best = index;
                 continue;
             }
-            if *best == index || (before.id.is_some() && before.id == grant.id) {
+            // A copy shows that the server knew of the grant from then on. That it was made by
+            // another, perhaps long before, is for that one's order.
+            let copied = server != grant.server;
+            if *best == index || copied || (before.id.is_some() && before.id == grant.id) {
                 continue;
             }
             let why = format!(

@@ -9,7 +9,7 @@ use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
-use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Operation, Span, ms};
+use crate::timeline::history::{Grant, History, Loss, NEVER, Operation, Span, ms};
 use foldhash::{HashMap, HashSet};
 
 /// The check.
@@ -108,7 +108,7 @@ struct Late<'a> {
 
 /// Neither in doubt nor ended by its own release.
 fn may_be_owed(grant: &Grant) -> bool {
-    grant.doubt.is_none() && !matches!(grant.end, KeyEnd::Released { .. })
+    grant.doubt.is_none() && grant.released().is_none()
 }
 
 /// When the own first release of each of these grants was asked for.

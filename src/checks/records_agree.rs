@@ -217,8 +217,10 @@ fn queue_entries(history: &History, defects: &mut Vec<Defect>) {
     }
     let missing = asked
         .iter()
-        .filter_map(|(what, told)| Some((what, (*told)?)));
-    for ((publish, message), seq) in missing {
+        .filter_map(|(what, told)| Some(((*told)?, what)));
+    let mut missing: Vec<_> = missing.collect();
+    missing.sort_unstable();
+    for (seq, (publish, message)) in missing {
         defects.push(Defect {
             events: vec![seq],
             what: format!(

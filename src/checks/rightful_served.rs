@@ -10,6 +10,10 @@ use crate::timeline::event::AttemptKind;
 use crate::timeline::history::{Grant, History, StoreAttempt};
 use foldhash::{HashMap, HashSet};
 
+mod overtaken;
+
+use overtaken::Overtakers;
+
 /// The check.
 #[derive(Debug, Clone, Copy)]
 pub struct RightfulServed;
@@ -113,8 +117,8 @@ impl RightfulServed {
 /// Of these refused writes, by index into the store's log, how many came from entitled writers, and
 /// the words that say so: their fencing token was wrong, not they.
 pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
-    let is_rightful = |index: &&usize| rightful(history, &history.store[**index]).is_some();
-    match refused.iter().filter(is_rightful).count() {
+    let refused = refused.iter().map(|index| &history.store[*index]);
+    match rightful(history, refused).count() {
         0 => (0, String::new()),
         n => (
             n,
@@ -123,22 +127,33 @@ pub(super) fn apart(history: &History, refused: &[usize]) -> (usize, String) {
     }
 }
 
-/// The grant of a writer that was certainly entitled and not overtaken: where two are entitled, the
-/// older one's write is what a fence is there to refuse. What a server granted after another had
-/// taken over from it is older than what that one granted, whenever it was.
-pub fn rightful<'h>(history: &'h History, write: &StoreAttempt) -> Option<&'h Grant> {
-    let grant = history.grant_of(write.grant.as_ref()?)?;
-    // Asked first: few refused writes come that far, and the grants are many.
-    if !entitled(history, grant, write) {
-        return None;
-    }
-    let overtaken = history.grants.iter().any(|next| {
-        next.fencing > grant.fencing
-            && next.granted.latest < write.applied
-            && (grant.is_before(next)
-                || history.was_replaced(&grant.server, grant.granted.earliest))
-    });
-    (!overtaken).then_some(grant)
+/// Of these attempts those whose writer was certainly entitled and not overtaken, each with its
+/// grant: where two are entitled, the older one's write is what a fence is there to refuse.
+pub fn rightful<'h>(
+    history: &'h History,
+    attempts: impl IntoIterator<Item = &'h StoreAttempt>,
+) -> impl Iterator<Item = (&'h StoreAttempt, &'h Grant)> {
+    // Made only if it is needed: few refused writes come that far.
+    let mut overtakers = None;
+    attempts.into_iter().filter_map(move |attempt| {
+        let grant = history.grant_of(attempt.grant.as_ref()?)?;
+        if !entitled(history, grant, attempt) {
+            return None;
+        }
+        let overtakers = overtakers.get_or_insert_with(|| Overtakers::new(&history.grants));
+        let overtaken = overtakers.overtook(grant, attempt.applied)
+            || overruled(history, grant, attempt.applied);
+        (!overtaken).then_some((attempt, grant))
+    })
+}
+
+/// What a server granted after another had taken over from it is older than what that one granted,
+/// whenever it was. Rare, so it may read all grants.
+fn overruled(history: &History, grant: &Grant, until: u64) -> bool {
+    let newer = |next: &Grant| {
+        next.key == grant.key && next.fencing > grant.fencing && next.granted.latest < until
+    };
+    history.was_replaced(&grant.server, grant.granted.earliest) && history.grants.iter().any(newer)
 }
 
 /// The writer was certainly entitled, under the token that it was issued.

@@ -9,14 +9,15 @@ use std::fs;
 use std::io;
 
 /// Every thread of every process of a group, ordered by process and thread; a child of its leader
-/// belongs to it even if it leads a group of its own.
+/// belongs to it even if it leads a group of its own, unless it has ended: nobody fetches it while
+/// its parent stands still.
 ///
 /// # Errors
 /// When /proc cannot be listed. A thread that ends during the look is left out.
 pub fn group(pgid: i32) -> io::Result<Vec<ThreadLook>> {
     let members = procfs::all()?
         .into_iter()
-        .filter(|stat| stat.group == pgid || stat.parent == pgid);
+        .filter(|stat| stat.group == pgid || (stat.parent == pgid && !stat.is_dead()));
     let mut threads: Vec<ThreadLook> = members
         .flat_map(|stat| process(stat.pid, stat.start_ticks))
         .collect();

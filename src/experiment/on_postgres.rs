@@ -11,11 +11,11 @@ use crate::plan::{FaultPlan, LockPlan, Persist, Service, Target};
 pub(super) fn fits(
     reading: &mut Reading,
     root: &Section<'_>,
-    (all, lock): (&[FaultPlan], &LockPlan),
+    (all, lock): (&[FaultPlan], Option<&LockPlan>),
 ) {
-    if !registry::on_postgres(&lock.backend) {
+    let Some(lock) = lock.filter(|lock| registry::on_postgres(&lock.backend)) else {
         return;
-    }
+    };
     if lock.persist == Persist::Everysec {
         let section = root.table(reading, "lock");
         let at = section.map_or_else(|| root.at.clone(), |section| section.place("persist"));

@@ -52,9 +52,7 @@ pub(super) fn main_arm(
     if let Some(deployed) = deployed {
         several::fits(reading, &root, (&cast.faults, deployed));
     }
-    if let Some(lock) = &lock {
-        on_postgres::fits(reading, &root, (&cast.faults, lock));
-    }
+    on_postgres::fits(reading, &root, (&cast.faults, lock.as_ref()));
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);

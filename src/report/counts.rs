@@ -3,7 +3,7 @@
 use crate::checks::no_stale_write::staleness;
 use crate::checks::rightful_served::rightful;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::{History, StoreAttempt};
+use crate::timeline::history::History;
 
 /// Signals as numbers, by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,11 +33,13 @@ pub fn counts(history: &History) -> Counts {
     let found = staleness(history).stale;
     let stale = |accepted: bool| {
         let attempts = found.iter().map(|(index, _)| &history.store[*index]);
+        let attempts = attempts.filter(move |attempt| attempt.accepted == accepted);
         // A rightful writer that was refused for a wrong number is no stale one.
-        let wronged = |attempt: &StoreAttempt| !accepted && rightful(history, attempt).is_some();
-        attempts
-            .filter(|attempt| attempt.accepted == accepted && !wronged(attempt))
-            .count()
+        let wronged = match accepted {
+            true => 0,
+            false => rightful(history, attempts.clone()).count(),
+        };
+        attempts.count() - wronged
     };
     let lives = history.servers.values().flatten();
     let end = drill_ends(history);

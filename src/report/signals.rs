@@ -27,16 +27,9 @@ pub struct Signal {
 /// All seven, in a fixed order, then what was left unknown.
 pub fn of(history: &History) -> Vec<Signal> {
     let counts = counts(history);
-    let signal = |name, value, look_first, shapes: Vec<Option<Shape>>| Signal {
-        name,
-        value,
-        look_first,
-        shapes: shapes.into_iter().flatten().collect(),
-    };
     let waited = spread(&waits(history), "wait");
-    let work = work_times(history);
     let lease = Some(ms(history.plan.lock.lease_ms));
-    vec![
+    let mut all = vec![
         signal(
             "acquisitions and waits",
             format!("{}; waits: {waited}", outcomes(&counts.attempts)),
@@ -67,6 +60,16 @@ pub fn of(history: &History) -> Vec<Signal> {
             "backoff and jitter, the deadline of the request",
             vec![Shape::parts(tries(history))],
         ),
+    ];
+    all.extend(of_the_work(history, &counts));
+    all
+}
+
+/// The rest of the seven: what became of the work, and of the lock service.
+fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
+    let work = work_times(history);
+    let lease = Some(ms(history.plan.lock.lease_ms));
+    vec![
         signal(
             "time at work",
             nearness::told(&work, &history.plan),
@@ -96,6 +99,20 @@ pub fn of(history: &History) -> Vec<Signal> {
             Vec::new(),
         ),
     ]
+}
+
+fn signal(
+    name: &'static str,
+    value: String,
+    look_first: &'static str,
+    shapes: Vec<Option<Shape>>,
+) -> Signal {
+    Signal {
+        name,
+        value,
+        look_first,
+        shapes: shapes.into_iter().flatten().collect(),
+    }
 }
 
 fn parts(of: &[(&'static str, usize)], tones: &[Tone]) -> Option<Shape> {

@@ -39,10 +39,8 @@ pub fn protection(history: &History, findings: &[Finding]) -> Protection {
         .map(|index| &history.store[index])
         .filter(|attempt| attempt.kind == AttemptKind::Write)
         .partition(|attempt| attempt.accepted);
-    let rightful: Vec<_> = refused
-        .iter()
-        .filter_map(|attempt| rightful(history, attempt))
-        .collect();
+    let rightful = rightful(history, refused.iter().copied());
+    let rightful: Vec<&Grant> = rightful.map(|(_, grant)| grant).collect();
     let overtaken = rightful.iter().any(|grant| older_accepted(history, grant));
     let reads = exposed(history);
     let mut reads = reads.iter().filter(|read| read.stale);

@@ -81,7 +81,7 @@ say 'the lab in a container, as an ordinary user under the default seccomp profi
 mkdir "$work/inside"
 chown 1000:1000 "$work/inside"
 export LOCKDRILL_REPORTS=$work/inside LOCKDRILL_DRILLS=${DRILLS:-pause}
-"${compose[@]}" up --exit-code-from lab lab >"$work/lab.log" 2>&1 || wrong "$(tail -n 40 "$work/lab.log")"
+"${compose[@]}" --profile lab up --exit-code-from lab lab >"$work/lab.log" 2>&1 || wrong "$(tail -n 40 "$work/lab.log")"
 grep --extended-regexp '(PASS|LIMIT|red, as required)' "$work/lab.log"
 env=$(cat "$work"/inside/*/*/env.json)
 [[ $env == *'"isolation": "guard"'* ]] || wrong "not in guard mode: $env"

@@ -351,7 +351,8 @@ pub fn evident(world: &World) -> bool {
             Evidence::LeaseEnded { worker, .. } => {
                 of(worker).any(|grant| grant.released.is_none() && inside(grant.lease_end))
             }
-            Evidence::ReachedAfter { .. }
+            Evidence::Copied { .. }
+            | Evidence::ReachedAfter { .. }
             | Evidence::BeganWithin { .. }
             | Evidence::GrantedTimes { .. }
             | Evidence::Waited { .. } => false,

@@ -1,11 +1,10 @@
 //! A real Postgres of the test's own: loopback, ephemeral port, a folder of its own, gone with the
 //! value. A missing server fails the test; it is never skipped.
 //!
-//! `initdb` takes most of a second, so its result is kept in the build folder and copied. `fsync`
-//! is off: no test crashes the machine, and what is handed to the system outlives every process.
+//! `initdb` takes most of a second, so its result is kept in the build folder and copied.
 
 use lockdrill::env::postgres::find;
-use lockdrill::env::postgres::server::{self, Launch, Sync};
+use lockdrill::env::postgres::server::{self, Launch};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -240,7 +239,6 @@ fn spawn(folder: &Path, port: u16) -> Child {
         folder,
         host: HOST,
         port,
-        sync: Sync::System,
     };
     let (program, args) = launch.command().expect("a short path");
     let log = fs::File::create(folder.join("log")).expect("a log");

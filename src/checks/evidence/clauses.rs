@@ -5,14 +5,14 @@ use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::Evidence;
 use crate::timeline::event::Call;
-use crate::timeline::history::{Grant, History, KeyEnd, Span, StoreAttempt, ms};
+use crate::timeline::history::{Grant, History, Span, StoreAttempt, ms};
 
 /// Requires one precondition.
 pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
     match clause {
         Evidence::LeaseEnded { worker, fault } => {
             let ended = |grant: &Grant, window: Span| {
-                let released = matches!(grant.end, KeyEnd::Released { .. });
+                let released = grant.released().is_some();
                 let at = grant.lease_ends;
                 let inside = window.from <= at.earliest && at.latest <= window.to;
                 (!released && inside).then_some(at.middle())

@@ -7,7 +7,7 @@
 use super::say::{secs, seen_over};
 use super::{Check, Finding};
 use crate::env::action::Action;
-use crate::faults;
+use crate::faults::{self, FaultKind};
 use crate::plan::FaultPlan;
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
@@ -170,28 +170,38 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         }
     }
     if proof.missing.len() == before {
-        let target = match (window.worker, &window.server) {
-            (Some(worker), _) => history.worker_name(worker),
-            (None, Some(server)) => server,
-            (None, None) => "",
-        };
-        let from = secs(onset.effective);
-        proof.shown.push(match heal {
-            // A server that was hit is back when it is seen to be, not when its heal begins.
-            Some(heal) if window.server.is_some() => format!(
-                "{name} ({} {target}) was in effect from {from} to {}, {}",
-                plan.kind,
-                secs(heal.removed.unwrap_or(heal.began)),
-                seen_over(kind)
-            ),
-            Some(heal) => format!(
-                "{name} ({} {target}) was in effect from {from} to {}{}",
-                plan.kind,
-                secs(heal.began),
-                gone(heal)
-            ),
-            None => format!("{name} ({} {target}) was done by {from}", plan.kind),
-        });
+        let told = told(history, (plan, kind), window, (onset, heal));
+        proof.shown.push(told);
+    }
+}
+
+/// From when to when a fault that was shown was in effect.
+fn told(
+    history: &History,
+    (plan, kind): (&FaultPlan, &FaultKind),
+    window: &FaultWindow,
+    (onset, heal): (&Onset, Option<&Healed>),
+) -> String {
+    let target = match (window.worker, &window.server) {
+        (Some(worker), _) => history.worker_name(worker),
+        (None, Some(server)) => server,
+        (None, None) => "",
+    };
+    let what = format!("{} ({} {target})", plan.name, plan.kind);
+    let from = secs(onset.effective);
+    match heal {
+        // A server that was hit is back when it is seen to be, not when its heal begins.
+        Some(heal) if window.server.is_some() => format!(
+            "{what} was in effect from {from} to {}, {}",
+            secs(heal.removed.unwrap_or(heal.began)),
+            seen_over(kind)
+        ),
+        Some(heal) => format!(
+            "{what} was in effect from {from} to {}{}",
+            secs(heal.began),
+            gone(heal)
+        ),
+        None => format!("{what} was done by {from}"),
     }
 }
 

@@ -9,7 +9,7 @@ use foldhash::HashMap;
 
 /// It was taken back by its own release.
 pub(super) fn taken_back(grant: &Grant) -> bool {
-    matches!(grant.end, KeyEnd::Released { .. })
+    grant.released().is_some()
 }
 
 /// It was, or may have been: another release may have ended its key as well.

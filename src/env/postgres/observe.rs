@@ -20,8 +20,8 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 
 /// Longest wait for one answer of a server that nothing is done to.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// Between two looks.
-const STEP: Duration = Duration::from_millis(5);
+/// Between two tries: each costs the server a process.
+const STEP: Duration = Duration::from_millis(20);
 const LOG: &str = "see the server's log in the run directory";
 
 /// The connection.

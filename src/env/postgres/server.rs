@@ -34,18 +34,9 @@ shift 3
 if ! [ -s "$data/PG_VERSION" ]; then
   "$initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructions >&2
 fi
+: >"$data/postgresql.conf"
 exec "$postgres" -D "$data" "$@"
 "#;
-
-/// Whether what was committed is on disk when it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sync {
-    /// It is.
-    Disk,
-    /// It is with the operating system, and outlives every process: nothing but a crash of the
-    /// whole machine loses it.
-    System,
-}
 
 /// A server that is to be started.
 #[derive(Debug, Clone)]
@@ -58,8 +49,6 @@ pub struct Launch<'a> {
     pub host: IpAddr,
     /// Its port; the socket file has it in its name.
     pub port: u16,
-    /// Whether it waits for the disk.
-    pub sync: Sync,
 }
 
 impl Launch<'_> {
@@ -78,14 +67,9 @@ impl Launch<'_> {
         args.push(text(self.programs.join("postgres")));
         args.extend(["-p".to_owned(), self.port.to_string()]);
         args.extend(["-k".to_owned(), text(self.folder.to_owned())]);
-        let sync = match self.sync {
-            Sync::Disk => "on",
-            Sync::System => "off",
-        };
         for (name, value) in [
             ("listen_addresses", self.host.to_string()),
             ("hba_file", text(self.folder.join(HBA))),
-            ("fsync", sync.to_owned()),
         ]
         .into_iter()
         .chain(SETTINGS.map(|(name, value)| (name, value.to_owned())))
@@ -96,9 +80,12 @@ impl Launch<'_> {
     }
 }
 
+/// `fsync`: what was committed is handed to the operating system before it is told, and outlives
+/// every process; only a crash of the whole machine would lose it, and no fault is one.
 /// `wal_level`: what happens is followed. `dynamic_shared_memory_type`: in the data folder, not in
 /// /dev/shm, where it would be left behind. `log_min_error_statement`: no statement in the log.
-const SETTINGS: [(&str, &str); 10] = [
+const SETTINGS: [(&str, &str); 11] = [
+    ("fsync", "off"),
     ("unix_socket_permissions", "0700"),
     ("shared_buffers", "16MB"),
     ("dynamic_shared_memory_type", "mmap"),

@@ -9,6 +9,7 @@ pub mod paint_png;
 pub mod paint_svg;
 pub mod picture;
 pub mod plot;
+mod shrink;
 pub mod signal;
 pub mod swimlane;
 

@@ -6,6 +6,7 @@
 
 use super::ink::{Ink, Tone};
 use super::picture::{Anchor, Area, Form, Picture, Words, hatch_lines};
+use super::shrink::{OVERSAMPLE, shrunk};
 use crate::report::error::ReportError;
 use image::{ImageOutputFormat, RgbImage};
 use plotters::prelude::*;
@@ -17,9 +18,6 @@ use std::sync::OnceLock;
 const NORMAL: &[u8] = include_bytes!("../../../assets/lockdrill-sans.ttf");
 const BOLD: &[u8] = include_bytes!("../../../assets/lockdrill-sans-bold.ttf");
 const FAMILY: &str = "sans-serif";
-
-/// Drawn this many times larger than it is written.
-const OVERSAMPLE: u32 = 3;
 
 /// plotters sizes a font by its line height, style sheets by its em: DejaVu's line is 1.164 em.
 const LINE_PER_EM: f64 = 1.164;
@@ -61,33 +59,6 @@ pub fn paint(picture: &Picture, scale: f64) -> Result<Vec<u8>, ReportError> {
         .write_to(&mut bytes, ImageOutputFormat::Png)
         .map_err(|error| failed(&error))?;
     Ok(bytes.into_inner())
-}
-
-/// The mean of each block of pixels; `wide` is the width afterwards. By hand because the general
-/// filters of the image library need seconds for it without optimisation.
-fn shrunk(pixels: &[u8], wide: usize) -> Vec<u8> {
-    const N: usize = OVERSAMPLE as usize;
-    const AREA: u32 = OVERSAMPLE * OVERSAMPLE;
-    let row = wide * N * 3;
-    let mut small = Vec::with_capacity(pixels.len() / (N * N));
-    let mut sums = vec![0_u32; wide * 3];
-    for band in pixels.chunks_exact(row * N) {
-        sums.fill(0);
-        for line in band.chunks_exact(row) {
-            for (sum, block) in sums.chunks_exact_mut(3).zip(line.chunks_exact(3 * N)) {
-                for pixel in block.chunks_exact(3) {
-                    sum[0] += u32::from(pixel[0]);
-                    sum[1] += u32::from(pixel[1]);
-                    sum[2] += u32::from(pixel[2]);
-                }
-            }
-        }
-        small.extend(
-            sums.iter()
-                .map(|sum| u8::try_from((sum + AREA / 2) / AREA).unwrap_or(u8::MAX)),
-        );
-    }
-    small
 }
 
 fn register_fonts() -> Result<(), ReportError> {

@@ -6,18 +6,18 @@ use super::tenure::Tenure;
 use super::writes::{Fate, WriteMark};
 use crate::checks::rightful_served::rightful;
 use crate::timeline::event::AttemptKind;
-use crate::timeline::history::History;
+use crate::timeline::history::{History, StoreAttempt};
 use std::collections::HashSet;
 
 /// Marks every refused write whose writer was rightful and whose token the store knew of another
 /// grant, or knew a higher one.
 pub(super) fn find(marks: &mut [WriteMark], history: &History) {
-    let refused = history.store.iter().filter(|attempt| {
-        !attempt.accepted
-            && attempt.kind == AttemptKind::Write
-            && rightful(history, attempt).is_some()
-    });
-    let refused: HashSet<&str> = refused.map(|attempt| &*attempt.write).collect();
+    let is_refused = |attempt: &&StoreAttempt| {
+        let writes = attempt.kind == AttemptKind::Write;
+        writes && !attempt.accepted
+    };
+    let refused = rightful(history, history.store.iter().filter(is_refused));
+    let refused: HashSet<&str> = refused.map(|(attempt, _)| &*attempt.write).collect();
     let found: Vec<usize> = marks
         .iter()
         .enumerate()

@@ -72,8 +72,12 @@ fn observe(scene: &mut Scene, server: String, observed: Observed) -> Result<(), 
             let event = placed(scene, event);
             scene.record(scene.lab(at), by, event)
         }
-        Observed::Mark(_) => {
+        Observed::Mark(name) if name == END_MARK => {
             scene.caught_up.insert(server);
+            Ok(())
+        }
+        Observed::Mark(name) => {
+            scene.marks.insert(name);
             Ok(())
         }
         Observed::Role(at, role, since) => {

@@ -2,7 +2,7 @@
 
 use super::players::{Fault, FaultState, Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, act, dead, dispatch, edges, telling};
+use super::{DirectorError, act, dead, dispatch, edges, given, telling};
 use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
@@ -15,6 +15,9 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     let plan = scene.faults[index].plan.clone();
     // The record must not lag behind what is done to the workers.
     scene.flush()?;
+    if plan.target == Target::Holder {
+        given::catch_up(scene).await?;
+    }
     let struck = match resolve(scene, &plan) {
         Ok(struck) => struck,
         Err(why) => return not_injected(scene, index, why),

@@ -54,7 +54,7 @@ fn lay_out(scene: &Scene, kind: &'static Kind) -> Result<Layout, DirectorError> 
             (kind.own_ports.to_vec(), inner.collect())
         }
         Mode::Guard => {
-            let mut all = ports::free_ports(2 * count)?;
+            let mut all = ports::quiet_ports(2 * count)?;
             let inner = all.split_off(count);
             (all, inner)
         }

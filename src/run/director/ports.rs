@@ -4,6 +4,7 @@ use super::DirectorError;
 use crate::env::error::EnvError;
 use crate::plan::Service;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 
 /// How often a port that somebody else took is tried again.
 pub const TRIES: usize = 5;
@@ -19,21 +20,35 @@ pub const fn own_port(service: Service) -> u16 {
     }
 }
 
-/// So many different ports that nobody has now; somebody may take one before it is used.
-pub fn free_ports(count: usize) -> Result<Vec<u16>, DirectorError> {
-    let mut held = Vec::new();
-    for _ in 0..count {
-        held.push(free()?);
+/// Below the ports that the kernel gives to whoever connects, unless it was told otherwise: what is
+/// free there is not taken a moment later by somebody's connection.
+const QUIET: Range<u16> = 10_000..32_000;
+
+/// How many of them an arm tries before those of another arm.
+const BLOCK: u32 = 64;
+
+/// So many different ports that nobody has now, at places where nobody else of the lab looks first:
+/// several servers that have to be told each other's ports cannot choose again one by one.
+pub fn quiet_ports(count: usize) -> Result<Vec<u16>, DirectorError> {
+    let places = u32::from(QUIET.end - QUIET.start);
+    let first = std::process::id().wrapping_mul(BLOCK) % places;
+    let all = (0..places).map(|step| QUIET.start + ((first + step) % places) as u16);
+    let free = all.filter(|port| TcpListener::bind((HOST, *port)).is_ok());
+    let found: Vec<u16> = free.take(count).collect();
+    if found.len() == count {
+        return Ok(found);
     }
-    Ok(held.iter().map(|(_, address)| address.port()).collect())
+    // Whoever has taken all of these may have left others.
+    let held: Result<Vec<_>, _> = (0..count).map(|_| free_port()).collect();
+    Ok(held?.iter().map(|(_, address)| address.port()).collect())
 }
 
 /// A port that nobody has now; somebody may take it before it is used.
 pub fn free_address() -> Result<SocketAddr, DirectorError> {
-    free().map(|(_, address)| address)
+    free_port().map(|(_, address)| address)
 }
 
-fn free() -> Result<(TcpListener, SocketAddr), DirectorError> {
+fn free_port() -> Result<(TcpListener, SocketAddr), DirectorError> {
     TcpListener::bind((HOST, 0))
         .and_then(|listener| {
             let address = listener.local_addr()?;

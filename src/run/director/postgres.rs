@@ -11,9 +11,9 @@ use crate::env::error::EnvError;
 use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
 use crate::env::postgres::observe;
-use crate::env::postgres::server::{CLOSED, HBA, Launch, Sync};
+use crate::env::postgres::server::{CLOSED, HBA, Launch};
 use crate::env::postgres::stream;
-use crate::plan::{Persist, Service};
+use crate::plan::Service;
 use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -115,10 +115,6 @@ async fn spawn(
             Mode::Guard => ports::HOST,
         },
         port,
-        sync: match scene.plan.lock.persist {
-            Persist::Always => Sync::Disk,
-            Persist::None | Persist::Everysec => Sync::System,
-        },
     };
     let (path, args) = launch
         .command()

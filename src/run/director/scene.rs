@@ -64,6 +64,8 @@ pub struct Scene {
     pub ready: HashSet<String>,
     /// Servers whose effects are seen as they happen.
     pub synced: HashSet<String>,
+    /// Marks that have come by before the end.
+    pub marks: HashSet<String>,
     /// Servers of which everything that counts has been seen.
     pub caught_up: HashSet<String>,
     /// Everything that counts is to be seen: what ends now was meant to end.
@@ -121,6 +123,7 @@ impl Scene {
             seen: HashSet::new(),
             ready: HashSet::new(),
             synced: HashSet::new(),
+            marks: HashSet::new(),
             caught_up: HashSet::new(),
             over: false,
             ending: None,

@@ -59,6 +59,14 @@ pub async fn caught_up(
     .await
 }
 
+/// Waits until a mark that was written into a server's stream has come by.
+pub async fn marked(scene: &mut Scene, mark: &str, limit: Duration) -> Result<(), DirectorError> {
+    until(scene, limit, "the observer to catch up", |scene| {
+        scene.marks.contains(mark)
+    })
+    .await
+}
+
 /// Waits until the roles of the lock's servers are as they are asked to be; whether they became so.
 pub async fn roles(
     scene: &mut Scene,

@@ -3,7 +3,7 @@
 
 use super::clock_map::{ClockMap, Sample};
 use super::collect::RawEffect;
-use super::seen::Gap;
+use super::seen::{Gap, Publication, StoreAttempt};
 use super::sequence::Sequence;
 use super::time::{Bounds, NEVER, Span, joined};
 use super::{Defect, History, effects, forgotten};
@@ -42,11 +42,47 @@ pub(super) fn finish(
         .map(ClockMap::epsilon_ns)
         .fold(history.epsilon_ns, u64::max);
     place_gaps(&mut history, &effects, gaps);
-    order_store(&mut history);
     stop_workers(&mut history);
     forgotten::read(&mut history, &effects);
-    effects::derive_grants(&mut history, effects);
+    let logs = Logs {
+        store: std::mem::take(&mut history.store),
+        published: std::mem::take(&mut history.published),
+        defects: Vec::new(),
+    };
+    let (logs, granted) = beside(
+        history.operations.len() >= MANY,
+        || logs.in_order(&history),
+        || effects::derive_grants(&history, effects),
+    );
+    (history.store, history.published) = (logs.store, logs.published);
+    history.defects.extend(logs.defects);
+    for Defect { events, what } in granted.defects {
+        note(&mut history, events, what);
+    }
+    (history.grants, history.grant_by_id) = (granted.grants, granted.by_id);
     history
+}
+
+/// From so many operations on, it pays to let two processors work.
+const MANY: usize = 20_000;
+
+/// Does two things that do not need each other; of a long record, side by side.
+fn beside<A: Send, B>(
+    many: bool,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    if !many {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        match one.join() {
+            Ok(one) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// A gap reaches from the last thing that the observer read to when it was in sync again.
@@ -99,35 +135,46 @@ fn latest_read(
     read
 }
 
-/// Puts the store's log into the store's order and finds who made each attempt.
-fn order_store(history: &mut History) {
-    history
-        .store
-        .sort_by_key(|attempt| (attempt.n, attempt.seq));
-    let mut order = Sequence::new("entries of the store's log", 1);
-    for attempt in &history.store {
-        order.take(attempt.n);
-    }
-    history.defects.extend(order.defects());
-    let names = history.workers.iter().enumerate();
-    let names: HashMap<&str, usize> = names.map(|(i, worker)| (&*worker.name, i)).collect();
-    let mut by_write: HashMap<&str, usize> = HashMap::default();
-    for (index, operation) in history.operations.iter().enumerate() {
-        if let Call::Write { write: id, .. } | Call::ReadUnder { read: id, .. } = &operation.call {
-            by_write.insert(id, index);
+/// The logs of the store and of the queue.
+struct Logs {
+    store: Vec<StoreAttempt>,
+    published: Vec<Publication>,
+    defects: Vec<Defect>,
+}
+
+impl Logs {
+    /// Puts each into its own order and finds who made each entry.
+    fn in_order(mut self, history: &History) -> Logs {
+        self.store.sort_by_key(|attempt| (attempt.n, attempt.seq));
+        let mut order = Sequence::new("entries of the store's log", 1);
+        for attempt in &self.store {
+            order.take(attempt.n);
         }
+        self.defects.extend(order.defects());
+        let names = history.workers.iter().enumerate();
+        let names: HashMap<&str, usize> = names.map(|(i, worker)| (&*worker.name, i)).collect();
+        let mut by_write: HashMap<&str, usize> = HashMap::default();
+        by_write.reserve(self.store.len());
+        for (index, operation) in history.operations.iter().enumerate() {
+            if let Call::Write { write: id, .. } | Call::ReadUnder { read: id, .. } =
+                &operation.call
+            {
+                by_write.insert(id, index);
+            }
+        }
+        for attempt in &mut self.store {
+            attempt.operation = by_write.get(&*attempt.write).copied();
+            attempt.worker = writer(&attempt.write).and_then(|name| names.get(name).copied());
+        }
+        self.published.sort_by_key(|line| (line.n, line.seq));
+        let mut order = Sequence::new("entries of the queue's log", 1);
+        for line in &mut self.published {
+            order.take(line.n);
+            line.worker = writer(&line.publish).and_then(|name| names.get(name).copied());
+        }
+        self.defects.extend(order.defects());
+        self
     }
-    for attempt in &mut history.store {
-        attempt.operation = by_write.get(&*attempt.write).copied();
-        attempt.worker = writer(&attempt.write).and_then(|name| names.get(name).copied());
-    }
-    history.published.sort_by_key(|line| (line.n, line.seq));
-    let mut order = Sequence::new("entries of the queue's log", 1);
-    for line in &mut history.published {
-        order.take(line.n);
-        line.worker = writer(&line.publish).and_then(|name| names.get(name).copied());
-    }
-    history.defects.extend(order.defects());
 }
 
 /// The worker's name in front of `<worker>.write.<n>`, `<worker>.publish.<n>` and the like.
@@ -184,7 +231,7 @@ fn signalled(worker: &super::Worker) -> Vec<Span> {
 }
 
 /// Notes what is wrong with the record, a hundred times at most.
-pub(super) fn note(history: &mut History, events: Vec<u64>, what: String) {
+fn note(history: &mut History, events: Vec<u64>, what: String) {
     if history.defects.len() < 100 {
         history.defects.push(Defect { events, what });
     }

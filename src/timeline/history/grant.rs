@@ -46,6 +46,9 @@ pub struct Grant {
     pub copies: Vec<Copy>,
     /// What became of the key.
     pub end: KeyEnd,
+    /// Lab time at which another server, that had copied the key, applied this grant's own release
+    /// although the key had ended otherwise on the server before.
+    pub given_back: Option<Bounds>,
     /// The part of the entitlement that is certain; none if there is none.
     pub definite: Option<Span>,
     /// All of the time in which the entitlement may have lasted.
@@ -164,11 +167,11 @@ impl Grant {
         next.key == self.key && later
     }
 
-    /// The server had ended the entitlement by this grant's own release, before `pos`.
-    pub fn released_before(&self, pos: u64) -> bool {
+    /// Lab time at which its own release was applied, by whichever server.
+    pub fn released(&self) -> Option<Bounds> {
         match &self.end {
-            KeyEnd::Released { pos: end, .. } => *end < pos,
-            KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => false,
+            KeyEnd::Released { at, .. } => Some(*at),
+            KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => self.given_back,
         }
     }
 

@@ -10,9 +10,11 @@ use super::{Defect, History, Returned, blank, derive};
 use crate::plan::Plan;
 use crate::timeline::event::{By, Change, Event, Line};
 use foldhash::HashMap;
+use numbers::Numbers;
 use std::collections::BTreeMap;
 
 mod faults;
+mod numbers;
 mod operations;
 mod processes;
 mod sightings;
@@ -26,6 +28,9 @@ pub(super) struct RawEffect {
     pub(super) key: String,
     pub(super) change: Change,
 }
+
+/// Most records have no more workers.
+const FEW: usize = 4;
 
 /// Where a line stands.
 #[derive(Debug, Clone)]
@@ -42,8 +47,8 @@ pub struct Collector<'a> {
     lines: Sequence,
     names: HashMap<String, usize>,
     faults: HashMap<String, usize>,
-    /// (worker, operation number) → index of the newest such operation.
-    open: HashMap<(usize, u64), usize>,
+    /// Of each worker: operation number → index of the newest such operation.
+    numbers: Vec<Numbers>,
     /// Returns whose invoke has not come.
     orphans: HashMap<(usize, u64), Returned>,
     effects: BTreeMap<String, Vec<RawEffect>>,
@@ -57,6 +62,7 @@ impl<'a> Collector<'a> {
         let history = blank(plan);
         let names = history.workers.iter().enumerate();
         let names = names.map(|(i, worker)| (worker.name.clone(), i)).collect();
+        let numbers = history.workers.iter().map(|_| Numbers::default()).collect();
         let faults = history.faults.iter().enumerate();
         let faults = faults.map(|(i, fault)| (fault.fault.clone(), i)).collect();
         Collector {
@@ -65,7 +71,7 @@ impl<'a> Collector<'a> {
             lines: Sequence::new("lines", 0),
             names,
             faults,
-            open: HashMap::default(),
+            numbers,
             orphans: HashMap::default(),
             effects: BTreeMap::new(),
             samples: BTreeMap::new(),
@@ -91,6 +97,7 @@ impl<'a> Collector<'a> {
     }
 
     /// To its subject. The commonest are unpacked here: each handing on copies the whole event.
+    #[inline(always)]
     fn sort(&mut self, stamp: &Stamp, event: Event) {
         match event {
             Event::Invoke { op, step, call } => {
@@ -172,6 +179,11 @@ impl<'a> Collector<'a> {
     }
 
     fn worker(&mut self, name: &str) -> usize {
+        // To compare with the first few names takes less than to hash one.
+        let mut first = self.history.workers.iter().take(FEW);
+        if let Some(index) = first.position(|worker| worker.name == name) {
+            return index;
+        }
         if let Some(index) = self.names.get(name) {
             return *index;
         }
@@ -181,6 +193,7 @@ impl<'a> Collector<'a> {
             ..super::Worker::default()
         });
         self.names.insert(name.to_owned(), index);
+        self.numbers.push(Numbers::default());
         index
     }
 

@@ -26,7 +26,7 @@ impl Collector<'_> {
             invoked: stamp.at,
             returned: self.orphans.remove(&id),
         });
-        if let Some(earlier) = self.open.insert(id, index)
+        if let Some(earlier) = self.numbers[worker].insert(op, index)
             && self.history.workers[worker].lives.len() < 2
         {
             let events = vec![self.history.operations[earlier].seq, stamp.seq];
@@ -49,11 +49,11 @@ impl Collector<'_> {
             outcome,
             answer,
         };
-        let Some(index) = self.open.get(&id) else {
+        let Some(index) = self.numbers[id.0].get(id.1) else {
             self.orphans.insert(id, returned);
             return;
         };
-        let operation = &mut self.history.operations[*index];
+        let operation = &mut self.history.operations[index];
         let invoked = operation.seq;
         let wrong = if operation.returned.is_some() {
             "returned twice"

@@ -85,8 +85,7 @@ impl Book<'_> {
         until_ms.map(|_| self.times(effect, until_ms, lease_ms).1)
     }
 
-    /// What this server is about to end had ended on the server that it was copied from: the copy
-    /// was only read late.
+    /// What this server is about to end had ended on the server that it was copied from.
     pub(super) fn ended_elsewhere(&self, grant: usize) -> bool {
         let grant = &self.grants[grant];
         grant.server != self.server && grant.end != KeyEnd::Open

@@ -69,11 +69,10 @@ impl Book<'_> {
                 if passed {
                     self.either.insert(operation, holder);
                 }
-                let invoked = self.operations[operation].invoked.max(within.earliest);
                 return KeyEnd::Released {
                     seq,
                     pos,
-                    at: Bounds::between(invoked, effect.at),
+                    at: self.released_at(effect, holder, operation),
                     operation,
                 };
             }
@@ -86,6 +85,27 @@ impl Book<'_> {
             at: within,
             cause,
         }
+    }
+
+    /// A key is deleted here that had ended on the server that it was copied from. Often that is
+    /// only the copy of that end, read late; but where the server before went on by itself, the key
+    /// may have run out there while its grant went on here, until it was given back.
+    pub(super) fn deleted_again(&mut self, effect: &RawEffect, holder: usize) {
+        let own = self.own_release(holder, effect.at);
+        if let Some(operation) = own
+            && self.operations[operation].told() == Told::Done
+            && !self.explained[operation]
+        {
+            self.explained[operation] = true;
+            self.grants[holder].given_back = Some(self.released_at(effect, holder, operation));
+        }
+    }
+
+    /// When an operation of the grant's own deleted its key.
+    fn released_at(&self, effect: &RawEffect, holder: usize, operation: usize) -> Bounds {
+        let invoked = self.operations[operation].invoked;
+        let begun = invoked.max(self.grants[holder].granted.earliest);
+        Bounds::between(begun, effect.at)
     }
 
     /// The release of the grant's own that may have deleted its key; one told done comes first.

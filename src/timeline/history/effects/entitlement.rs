@@ -2,7 +2,7 @@
 //! of its last own lease. A key that somebody else ended does not end the promise.
 
 use super::Book;
-use crate::timeline::history::grant::{Author, Grant, KeyEnd};
+use crate::timeline::history::grant::{Author, Grant};
 use crate::timeline::history::time::{Bounds, NEVER, Span};
 
 impl Book<'_> {
@@ -27,10 +27,7 @@ impl Book<'_> {
             };
             let released = self.index.own_releases(grant.id.as_ref()).next();
             let released = released.map_or(NEVER, |i| self.operations[i].invoked);
-            let last = match &grant.end {
-                KeyEnd::Released { at, .. } => at.latest,
-                KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => NEVER,
-            };
+            let last = grant.released().map_or(NEVER, |at| at.latest);
             let end = grant.lease_ends.earliest.min(released);
             grant.definite = Span::new(grant.granted.latest, end);
             grant.possible = Span {

@@ -93,6 +93,7 @@ impl Book<'_> {
             extensions: Vec::new(),
             copies: Vec::new(),
             end: KeyEnd::Open,
+            given_back: None,
             definite: None,
             possible: Span { from: 0, to: NEVER },
             doubt: None,

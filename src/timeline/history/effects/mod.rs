@@ -4,7 +4,6 @@
 //! deadline and never the deletion; release and expiry look alike; the key may end without the
 //! entitlement ending; a key may be extended by somebody who does not hold it.
 
-use super::History;
 use super::attribute::Index;
 use super::clock_map::ClockMap;
 use super::collect::RawEffect;
@@ -12,6 +11,8 @@ use super::grant::{Cause, Grant, KeyEnd};
 use super::operation::Operation;
 use super::roles::RoleSeen;
 use super::time::Bounds;
+use super::{Defect, History};
+use crate::ids::GrantId;
 use crate::timeline::event::Change;
 use foldhash::HashMap;
 use reigns::{Identity, Originals};
@@ -25,11 +26,24 @@ mod reigns;
 mod restart;
 mod trust;
 
-/// Reads all effects into `history.grants`.
-pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String, Vec<RawEffect>>) {
+/// What the servers' effects say.
+#[derive(Debug, Default)]
+pub(super) struct Granted {
+    pub(super) grants: Vec<Grant>,
+    /// The first grant of each attempt.
+    pub(super) by_id: HashMap<GrantId, usize>,
+    pub(super) defects: Vec<Defect>,
+}
+
+/// Reads all effects.
+pub(super) fn derive_grants(
+    history: &History,
+    mut effects: BTreeMap<String, Vec<RawEffect>>,
+) -> Granted {
+    let mut defects = Vec::new();
     for (server, effects) in &mut effects {
         effects.sort_by_key(|effect| (effect.pos, effect.seq));
-        trust::check_order(history, server, effects);
+        defects.extend(trust::check_order(history, server, effects));
     }
     let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
     let index = Index::new(&history.operations, keys.collect());
@@ -70,12 +84,22 @@ pub(super) fn derive_grants(history: &mut History, mut effects: BTreeMap<String,
             grant.definite = None;
         }
     }
+    Granted {
+        by_id: first_by_id(&grants),
+        grants,
+        defects,
+    }
+}
+
+fn first_by_id(grants: &[Grant]) -> HashMap<GrantId, usize> {
+    let mut by_id = HashMap::default();
+    by_id.reserve(grants.len());
     for (i, grant) in grants.iter().enumerate() {
         if let Some(id) = &grant.id {
-            history.grant_by_id.entry(id.clone()).or_insert(i);
+            by_id.entry(id.clone()).or_insert(i);
         }
     }
-    history.grants = grants;
+    by_id
 }
 
 type Held = HashMap<String, (usize, Option<Bounds>)>;
@@ -134,10 +158,12 @@ impl Book<'_> {
             }
             Change::Extended { until_ms } => self.extended(effect, *until_ms),
             Change::Deleted => {
-                if let Some((holder, until)) = self.held.remove(&effect.key)
-                    && !self.ended_elsewhere(holder)
-                {
-                    self.grants[holder].end = self.deleted(effect, holder, until);
+                if let Some((holder, until)) = self.held.remove(&effect.key) {
+                    if self.ended_elsewhere(holder) {
+                        self.deleted_again(effect, holder);
+                    } else {
+                        self.grants[holder].end = self.deleted(effect, holder, until);
+                    }
                 }
             }
             Change::Flushed => {

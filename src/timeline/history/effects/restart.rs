@@ -41,7 +41,7 @@ impl Book<'_> {
         if let Some(holder) = named {
             let lease_ms = self.grants[holder].lease_ms;
             let until = until_ms.map(|_| self.times(effect, until_ms, lease_ms).1);
-            if !matches!(self.grants[holder].end, KeyEnd::Released { .. }) {
+            if self.grants[holder].released().is_none() {
                 self.held.insert(effect.key.clone(), (holder, until));
             }
         }

@@ -2,15 +2,14 @@
 //! own gap touches.
 
 use super::RawEffect;
-use crate::timeline::history::derive::note;
 use crate::timeline::history::sequence::Sequence;
-use crate::timeline::history::{Gap, Grant, History, Observer};
+use crate::timeline::history::{Defect, Gap, Grant, History, Observer};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
 /// Positions of one server rise by one, except where the observer itself says that it lost its
-/// place.
-pub(super) fn check_order(history: &mut History, server: &str, effects: &[RawEffect]) {
+/// place. What is wrong with them.
+pub(super) fn check_order(history: &History, server: &str, effects: &[RawEffect]) -> Vec<Defect> {
     let mut order = Sequence::new("effects of the server's stream", 0);
     for effect in effects {
         order.take(effect.pos);
@@ -18,11 +17,13 @@ pub(super) fn check_order(history: &mut History, server: &str, effects: &[RawEff
     let observer = history.observers.get(server);
     let gaps = observer.is_some_and(|observer| !observer.gaps.is_empty());
     if gaps && order.lacks().next().is_some() {
-        return;
+        return Vec::new();
     }
-    for defect in order.defects() {
-        note(history, defect.events, format!("{server}: {}", defect.what));
+    let mut defects = order.defects();
+    for defect in &mut defects {
+        defect.what = format!("{server}: {}", defect.what);
     }
+    defects
 }
 
 /// When each server's observer first was in sync, and where it lost its place.
