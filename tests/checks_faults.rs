@@ -199,6 +199,14 @@ fn killed_server() -> Record {
     let mut h = struck("kill-server", server());
     h.lab(BEGAN + 1, server_exited(50, 9));
     h.lab(HEAL + 1, server_started(NEXT.0, NEXT.1));
+    for (at, moment) in [(CUT, "cut"), (HEAL - 1, "heal")] {
+        probe(
+            &mut h,
+            at,
+            (moment, "lab>lock"),
+            (true, Seen::Refused, None),
+        );
+    }
     h
 }
 
@@ -253,6 +261,22 @@ fn a_killed_server_comes_back_as_another_process_at_the_heal() {
     };
     lacks(&back_as(50, 500), "not shown that lock was started");
     proven(&back_as(50, 900));
+}
+
+/// Somebody answers where the server was: started again behind the lab's back, or a stranger.
+#[test]
+fn nobody_is_where_a_dead_server_was() {
+    let h = killed_server();
+    for moment in ["cut", "heal"] {
+        for seen in [Seen::Answered, Seen::Silent, Seen::Broken, Seen::Unknown] {
+            let taken = saw(&h, (moment, true), seen);
+            lacks(&taken, "somebody else was in its place: lab>lock was");
+        }
+        let nobody = format!("nobody tried its place as `{moment}`");
+        lacks(&without(&h, |event| is_probe(event, moment)), &nobody);
+        lacks(&at(&h, BEGAN + 1, |event| is_probe(event, moment)), &nobody);
+        lacks(&at(&h, HEAL + 1, |event| is_probe(event, moment)), &nobody);
+    }
 }
 
 // ---- stop-server ----
@@ -333,10 +357,6 @@ fn told(command: &str, answer: &str) -> Event {
     }
 }
 
-const fn is_told(event: &Event) -> bool {
-    matches!(event, Event::ServerAsked { .. })
-}
-
 /// A fault whose onset is one command, answered.
 fn told_once(kind: &str, command: &str) -> Record {
     let mut h = struck(kind, server());
@@ -344,9 +364,41 @@ fn told_once(kind: &str, command: &str) -> Record {
     h
 }
 
+const FLUSH: &str = "FLUSHALL";
+const RESET: &str = "DEL lockdrill:{job}:fence";
+
+/// `a` holds under fencing token 2 when the server is flushed, and `b` is granted after it.
+fn flushed() -> Record {
+    let mut h = told_once("flush", FLUSH);
+    h.acquire_with("a", 100, 2);
+    h.effect(BEGAN + 1, Change::Flushed);
+    h.acquire_with("b", 700, 1);
+    h
+}
+
+/// The same, and only the counter is lost.
+fn counter_lost() -> Record {
+    let mut h = told_once("counter-reset", RESET);
+    let a = h.acquire_with("a", 100, 2);
+    h.effect(BEGAN + 1, Change::Counter { value: Some(0) });
+    h.release(&a, 600);
+    h.acquire_with("b", 700, 1);
+    h
+}
+
+const COUNT: &str = "INFO errorstats NOSCRIPT";
+
+/// Nine times somebody was told before; so often after.
+fn scripts_forgotten(after: &str) -> Record {
+    let mut h = told_once("forget-scripts", "SCRIPT FLUSH");
+    h.lab(BEGAN + 1, told(COUNT, "9"));
+    h.lab(HEAL, told(COUNT, after));
+    h
+}
+
 #[test]
 fn what_another_server_was_told_shows_nothing() {
-    let h = told_once("flush", "FLUSHALL");
+    let h = flushed();
     proven(&h);
     let elsewhere = with(&h, |line| {
         if let Event::ServerAsked { server, .. } = &mut line.event {
@@ -359,48 +411,214 @@ fn what_another_server_was_told_shows_nothing() {
 
 #[test]
 fn what_a_server_was_told_was_answered_in_its_time() {
-    for (kind, command) in [
-        ("flush", "FLUSHALL"),
-        ("counter-reset", "DEL lockdrill:{job}:fence"),
-        ("forget-scripts", "SCRIPT FLUSH"),
+    for (h, command) in [
+        (flushed(), FLUSH),
+        (counter_lost(), RESET),
+        (scripts_forgotten("10"), "SCRIPT FLUSH"),
     ] {
-        let h = told_once(kind, command);
+        let is_it = |event: &Event| matches!(event, Event::ServerAsked { command: said, .. } if said == command);
         proven(&h);
         let what = "the server did not answer that it did";
-        lacks(&without(&h, is_told), what);
-        lacks(&at(&h, BEGAN - 1, is_told), what);
-        lacks(&at(&h, BEGAN + 3, is_told), what);
-        let mut refused = without(&h, is_told);
+        lacks(&without(&h, is_it), what);
+        lacks(&at(&h, BEGAN - 1, is_it), what);
+        lacks(&at(&h, BEGAN + 3, is_it), what);
+        let mut refused = without(&h, is_it);
         refused.lab(BEGAN + 1, told(command, "ERR no"));
         lacks(&refused, what);
         for other in ["PING", "FLUSHALL ASYNC", "DEL", "SCRIPT LOAD"] {
-            lacks(&told_once(kind, other), what);
+            let mut h = without(&h, is_it);
+            h.lab(BEGAN + 1, told(other, "OK"));
+            lacks(&h, what);
         }
     }
 }
 
+// ---- what a server forgot ----
+
+const fn is_effect(event: &Event) -> bool {
+    matches!(event, Event::Effect { .. })
+}
+
+/// The server says that it did, and its stream does not show it, or not then.
+#[test]
+fn what_a_server_forgot_is_in_its_stream() {
+    let what = "lock was not seen to forget a counter of fencing tokens";
+    for h in [flushed(), counter_lost()] {
+        lacks(&without(&h, is_effect), what);
+        let lost = |event: &Event| {
+            let zero = Change::Counter { value: Some(0) };
+            matches!(event, Event::Effect { change, .. } if *change == Change::Flushed || *change == zero)
+        };
+        lacks(&at(&h, BEGAN - 1, lost), what);
+        lacks(&at(&h, BEGAN + 3, lost), what);
+    }
+    // There was nothing that it could have forgotten.
+    let mut empty = told_once("flush", FLUSH);
+    empty.effect(BEGAN + 1, Change::Flushed);
+    lacks(&empty, what);
+    // A release is no loss: locks do that.
+    let mut released = told_once("evict", "CONFIG SET maxmemory 1");
+    let a = released.acquire("a", 100);
+    released.release(&a, BEGAN + 1);
+    lacks(&released, what);
+}
+
+#[test]
+fn what_somebody_put_back_is_not_forgotten() {
+    let counter = "somebody put back the counter of job";
+    let counts = |h: &mut Record, value: u64| {
+        h.effect(600, Change::Counter { value: Some(value) });
+    };
+    for kind in ["flush", "counter-reset"] {
+        // By one jump, by counting up without a grant, and beyond.
+        for values in [&[2][..], &[1, 2], &[7]] {
+            let (command, lost) = match kind {
+                "flush" => (FLUSH, Change::Flushed),
+                _ => (RESET, Change::Counter { value: Some(0) }),
+            };
+            let mut h = told_once(kind, command);
+            h.acquire_with("a", 100, 2);
+            h.effect(BEGAN + 1, lost);
+            values.iter().for_each(|value| counts(&mut h, *value));
+            h.acquire_with("b", 700, values[values.len() - 1] + 1);
+            lacks(&h, counter);
+        }
+    }
+    // The key, as it was.
+    let mut h = told_once("flush", FLUSH);
+    let a = h.acquire_with("a", 100, 2);
+    h.effect(BEGAN + 1, Change::Flushed);
+    h.set(&a, 600);
+    lacks(&h, "somebody put back the owner of job");
+}
+
+/// A worker draws a fencing token without the lock: the counter rises, and nobody put it back.
+#[test]
+fn a_token_that_a_worker_drew_is_not_put_back() {
+    let mut h = counter_lost();
+    h.invoke("c", 790, None, lockdrill::timeline::event::Call::Refence);
+    h.effect(800, Change::Counter { value: Some(2) });
+    proven(&h);
+    h.effect(810, Change::Counter { value: Some(4) });
+    lacks(&h, "somebody put back the counter of job");
+}
+
+/// Somebody loaded the scripts again before anybody missed them.
+#[test]
+fn scripts_are_forgotten_if_somebody_misses_them() {
+    proven(&scripts_forgotten("10"));
+    let what = "nobody was told that the server does not know a script";
+    for after in ["9", "8", "0", "?"] {
+        lacks(&scripts_forgotten(after), what);
+    }
+    let is_count =
+        |event: &Event| matches!(event, Event::ServerAsked { command, .. } if command == COUNT);
+    lacks(&without(&scripts_forgotten("10"), is_count), what);
+    lacks(&at(&scripts_forgotten("10"), BEGAN - 1, is_count), what);
+}
+
+/// The disk lagged, as is shown by a restart that lost a running lease; or somebody saw to it that
+/// everything was on the disk.
+#[test]
+fn a_disk_that_lagged_had_lost_what_was_granted_since() {
+    let story = |granted: u64, kept: bool| {
+        let mut h = told_once("lag-disk", "CONFIG SET appendonly no");
+        h.lab(BEGAN + 1, told("CONFIG GET appendonly", "no"));
+        let a = h.acquire("a", granted);
+        restarted(&mut h, 800, kept.then_some((&a, granted + LEASE_MS)), 1);
+        h
+    };
+    proven(&story(600, false));
+    let what = "what lock granted from then on is not shown to have been in memory alone";
+    lacks(&story(600, true), what);
+    lacks(&story(450, false), what);
+    let mut never = told_once("lag-disk", "CONFIG SET appendonly no");
+    never.acquire("a", 600);
+    lacks(&never, what);
+    let is_read = |event: &Event| matches!(event, Event::ServerAsked { command, .. } if command == "CONFIG GET appendonly");
+    lacks(&without(&story(600, false), is_read), "was not read back");
+}
+
+// ---- what a server is set to ----
+
 const REFUSE: &str = "CONFIG SET min-replicas-to-write 2";
 const ALLOW: &str = "CONFIG SET min-replicas-to-write 0";
+const REFUSES: &str = "CONFIG GET min-replicas-to-write";
+
+/// The server refuses all writes; read back at once, just before the heal, and after it.
+fn refusing(at_once: &str, before: &str, after: &str) -> Record {
+    let mut h = told_once("refuse-writes", REFUSE);
+    h.lab(BEGAN + 1, told(REFUSES, at_once));
+    h.lab(HEAL - 1, told(REFUSES, before));
+    h.lab(HEAL + 1, told(ALLOW, "OK"));
+    h.lab(HEAL + 1, told(REFUSES, after));
+    h
+}
 
 #[test]
 fn what_lasts_is_undone_by_a_command_too() {
-    let begun = told_once("refuse-writes", REFUSE);
+    let is_heal =
+        |event: &Event| matches!(event, Event::ServerAsked { command, .. } if command == ALLOW);
+    let whole = refusing("2", "2", "0");
     let undone = |at, command, answer| {
-        let mut h = begun.clone();
+        let mut h = without(&whole, is_heal);
         h.lab(at, told(command, answer));
         h
     };
     proven(&undone(HEAL + 1, ALLOW, "OK"));
     let what = "the server did not answer that it had undone it";
-    lacks(&begun, what);
+    lacks(&without(&whole, is_heal), what);
     lacks(&undone(HEAL + 1, ALLOW, "ERR no"), what);
     lacks(&undone(HEAL + 1, REFUSE, "OK"), what);
     lacks(&undone(HEAL - 1, ALLOW, "OK"), what);
     lacks(&undone(HEAL + 3, ALLOW, "OK"), what);
     // Undone, but never done.
-    let mut only = struck("refuse-writes", server());
-    only.lab(HEAL + 1, told(ALLOW, "OK"));
-    lacks(&only, "the server did not answer that it did");
+    let never =
+        |event: &Event| matches!(event, Event::ServerAsked { command, .. } if command == REFUSE);
+    lacks(
+        &without(&whole, never),
+        "the server did not answer that it did",
+    );
+}
+
+#[test]
+fn what_a_server_is_set_to_it_stays() {
+    proven(&refusing("2", "2", "0"));
+    lacks(&refusing("0", "2", "0"), "was to be 2 and was 0");
+    lacks(&refusing("2", "0", "0"), "was to be 2 and was 0");
+    lacks(&refusing("2", "2", "2"), "was to be 0 and was 2");
+    // Allowed for a while, and refused again before anybody looked.
+    let mut seen = refusing("2", "2", "0");
+    seen.lab(700, told(REFUSES, "0"));
+    lacks(&seen, "was to be 2 and was 0");
+    for (moment, value) in [(BEGAN + 1, 2), (HEAL - 1, 2), (HEAL + 1, 0)] {
+        let unread = with(&refusing("2", "2", "0"), |line| {
+            let read =
+                matches!(&line.event, Event::ServerAsked { command, .. } if command == REFUSES);
+            !(read && line.at == ns(moment))
+        });
+        let what = format!("was not read back when it was to be {value}");
+        lacks(&unread, &what);
+    }
+}
+
+/// Writes were allowed again while they were to be refused, and nobody looked; but somebody wrote.
+#[test]
+fn a_server_that_wrote_has_refused_nothing() {
+    let refusing = || refusing("2", "2", "0");
+    let mut granted = refusing();
+    granted.acquire("b", 700);
+    lacks(&granted, "lock wrote for");
+    let mut extended = refusing();
+    let a = extended.acquire("a", 100);
+    extended.renew(&a, 700);
+    lacks(&extended, "lock wrote for");
+    // Before the onset, and after the heal.
+    let mut around = refusing();
+    let a = around.acquire("a", 100);
+    around.renew(&a, 450);
+    around.renew(&a, 950);
+    proven(&around);
 }
 
 #[test]
@@ -412,6 +630,18 @@ fn every_command_of_an_onset_is_needed() {
     ];
     for missing in 0..=commands.len() {
         let mut h = struck("evict", server());
+        h.acquire("a", 100);
+        h.delete(BEGAN + 1);
+        h.effect(BEGAN + 1, Change::Counter { value: Some(0) });
+        for (at, setting, value) in [
+            (BEGAN + 1, "maxmemory-policy", "allkeys-random"),
+            (BEGAN + 1, "maxmemory", "1"),
+            (HEAL - 1, "maxmemory-policy", "allkeys-random"),
+            (HEAL - 1, "maxmemory", "1"),
+            (HEAL + 1, "maxmemory", "0"),
+        ] {
+            h.lab(at, told(&format!("CONFIG GET {setting}"), value));
+        }
         for (index, (at, command)) in commands.iter().enumerate() {
             if index != missing {
                 h.lab(*at, told(command, "OK"));

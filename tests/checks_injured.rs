@@ -126,3 +126,24 @@ fn the_onset_and_the_removal_are_seen_on_every_edge() {
         "nobody tried the edge of a as `healed`",
     );
 }
+
+/// By the kernel's tables the worker has a connection that leads past the edge.
+#[test]
+fn a_worker_with_a_way_past_its_edge_is_not_cut_off() {
+    let past = |at, fresh| Tried {
+        at,
+        moment: "past",
+        edge: "a>redis",
+        fresh,
+        old: None,
+    };
+    let mut tries = cut();
+    tries.push(past(651, Seen::NeverArrived));
+    tries.push(past(1499, Seen::NeverArrived));
+    assert_holds(&story(&tries).judge("evidence"));
+    let because = "not shown that there was no way past a>redis";
+    for fresh in [Seen::Answered, Seen::Unknown] {
+        lacks(|tries| tries.push(past(651, fresh)), because);
+        lacks(|tries| tries.push(past(1499, fresh)), because);
+    }
+}

@@ -18,6 +18,7 @@ mod lab_killed;
 mod run_drills;
 mod run_environment;
 mod run_given;
+mod run_patience;
 mod run_pause;
 mod run_trouble;
 mod several_servers;

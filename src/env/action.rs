@@ -24,6 +24,19 @@ pub enum Action {
     /// One command to the target server, over the observer's own path. `{lock}` and `{counter}`
     /// stand for the lock's key and its counter.
     Ask(&'static [&'static str]),
+    /// Wait until the target is seen to have forgotten how far a counter of fencing tokens had come:
+    /// the lock itself never makes it, whatever it does.
+    AwaitForgotten,
+    /// Try the target server's address, now and just before the heal: nobody may answer there.
+    AwaitNobody,
+    /// Ask the target how often it has told somebody that it does not know a script, now and after
+    /// the drill: somebody must have been told.
+    CountUnknownScripts,
+    /// Nothing is done. The record must show that no lock was granted and no lease extended until
+    /// the heal.
+    ExpectNoWrites,
+    /// Nothing is done. The record must show a restart that lost what was granted since the onset.
+    ExpectLostByRestart,
     /// Wait until the target is seen to have no replicas, and no other server a link to it.
     AwaitCutOff,
     /// Wait until every other server is seen to copy the target again, and has all that it has.

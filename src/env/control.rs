@@ -56,6 +56,28 @@ impl Control {
         }
     }
 
+    /// What a setting is now; none if the server has no such setting.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn setting(&self, name: &str) -> Result<Option<String>, EnvError> {
+        match self {
+            Control::Redis(redis) => redis.setting(name).await,
+            Control::Postgres(_) => Ok(None),
+        }
+    }
+
+    /// How often the server has answered that it does not know a script; none if it has none.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn unknown_scripts(&self) -> Result<Option<u64>, EnvError> {
+        match self {
+            Control::Redis(redis) => redis.unknown_scripts().await.map(Some),
+            Control::Postgres(_) => Ok(None),
+        }
+    }
+
     /// What the server holds of one lock: the key as a grant's effect would tell it, and the
     /// counter.
     ///

@@ -16,5 +16,6 @@ pub mod process;
 pub mod procfs;
 pub mod redis;
 pub mod root;
+pub mod sockets;
 pub mod stop;
 pub mod sweep;

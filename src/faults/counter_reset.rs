@@ -9,7 +9,7 @@ pub const KIND: FaultKind = FaultKind {
     name: "counter-reset",
     summary: "the lock's fencing counter is deleted on the server",
     hits: Hits::Server,
-    onset: &[Action::Ask(&["DEL", "{counter}"])],
+    onset: &[Action::Ask(&["DEL", "{counter}"]), Action::AwaitForgotten],
     heal: &[],
     must_outlast_lease: false,
 };

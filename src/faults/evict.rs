@@ -11,6 +11,7 @@ pub const KIND: FaultKind = FaultKind {
     onset: &[
         Action::Ask(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]),
         Action::Ask(&["CONFIG", "SET", "maxmemory", "1"]),
+        Action::AwaitForgotten,
     ],
     heal: &[Action::Ask(&["CONFIG", "SET", "maxmemory", "0"])],
     must_outlast_lease: false,

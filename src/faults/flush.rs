@@ -8,7 +8,7 @@ pub const KIND: FaultKind = FaultKind {
     name: "flush",
     summary: "FLUSHALL on the server",
     hits: Hits::Server,
-    onset: &[Action::Ask(&["FLUSHALL"])],
+    onset: &[Action::Ask(&["FLUSHALL"]), Action::AwaitForgotten],
     heal: &[],
     must_outlast_lease: false,
 };

@@ -9,7 +9,10 @@ pub const KIND: FaultKind = FaultKind {
     name: "forget-scripts",
     summary: "SCRIPT FLUSH on the server",
     hits: Hits::Server,
-    onset: &[Action::Ask(&["SCRIPT", "FLUSH"])],
+    onset: &[
+        Action::Ask(&["SCRIPT", "FLUSH"]),
+        Action::CountUnknownScripts,
+    ],
     heal: &[],
     must_outlast_lease: false,
 };

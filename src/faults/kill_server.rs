@@ -9,7 +9,7 @@ pub const KIND: FaultKind = FaultKind {
     name: "kill-server",
     summary: "SIGKILL of the server; at the heal it is started again on what it left on disk",
     hits: Hits::Server,
-    onset: &[Action::KillGroup],
+    onset: &[Action::KillGroup, Action::AwaitNobody],
     heal: &[Action::StartServer],
     must_outlast_lease: false,
 };

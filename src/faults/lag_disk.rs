@@ -13,7 +13,10 @@ pub const KIND: FaultKind = FaultKind {
     name: "lag-disk",
     summary: "what the server does from the onset on is in memory alone, as between two flushes to its disk",
     hits: Hits::Server,
-    onset: &[Action::Ask(&["CONFIG", "SET", "appendonly", "no"])],
+    onset: &[
+        Action::Ask(&["CONFIG", "SET", "appendonly", "no"]),
+        Action::ExpectLostByRestart,
+    ],
     heal: &[],
     must_outlast_lease: false,
 };

@@ -10,12 +10,10 @@ pub const KIND: FaultKind = FaultKind {
     name: "refuse-writes",
     summary: "the server refuses every write until the heal; reads are answered",
     hits: Hits::Server,
-    onset: &[Action::Ask(&[
-        "CONFIG",
-        "SET",
-        "min-replicas-to-write",
-        "2",
-    ])],
+    onset: &[
+        Action::Ask(&["CONFIG", "SET", "min-replicas-to-write", "2"]),
+        Action::ExpectNoWrites,
+    ],
     heal: &[Action::Ask(&[
         "CONFIG",
         "SET",

@@ -128,9 +128,11 @@ pub enum Event {
     Probe {
         /// The fault.
         fault: String,
-        /// `cut` (after the onset) or `healed` (after the heal).
+        /// `cut` (after the onset), `heal` (just before the heal) or `healed` (after it). `past`: what
+        /// the kernel said of connections that lead the worker past the edge, `never_arrived` = it
+        /// has none.
         moment: String,
-        /// `<worker>><server>`.
+        /// `<worker>><server>`; `lab><server>` is the place of a server that was killed.
         edge: String,
         /// The fault hit this edge; else it is one that it must have left alone.
         hit: bool,

@@ -2,6 +2,8 @@
 
 use crate::lab::Lab;
 use nix::unistd::Pid;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -19,13 +21,23 @@ pub struct Meddled {
 /// `moment`; an inconclusive arm is repeated, so the meddler must be, too.
 pub fn meddled(drill: &str, moment: &str, meddle: impl Fn(&Lab)) -> Meddled {
     let lab = Lab::new();
-    let mut started = lab.start(&[drill, "--no-controls", "--isolation", "guard"]);
+    let drill = [drill, "--isolation", "guard"];
     let mut times = 0;
-    for line in &started.lines {
+    let end = heard(&lab, &drill, |line| {
         if line.contains(moment) {
             meddle(&lab);
             times += 1;
         }
+    });
+    Meddled { times, ..end }
+}
+
+/// Runs the main arm of a drill and hands every line of progress to the meddler, who counts his own
+/// deeds: `times` is 1.
+pub fn heard(lab: &Lab, drill: &[&str], mut hear: impl FnMut(&str)) -> Meddled {
+    let mut started = lab.start(&[drill, &["--no-controls"]].concat());
+    for line in &started.lines {
+        hear(&line);
     }
     let code = started.child.wait().unwrap().code();
     let mut results = String::new();
@@ -36,8 +48,15 @@ pub fn meddled(drill: &str, moment: &str, meddle: impl Fn(&Lab)) -> Meddled {
     Meddled {
         code,
         results,
-        times,
+        times: 1,
     }
+}
+
+/// A drill of the test's own, as a file.
+pub fn file(lab: &Lab, name: &str, text: &str) -> String {
+    let file = lab.folder.path().join(format!("{name}.toml"));
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
 }
 
 fn runs(out: &Path) -> Vec<PathBuf> {
@@ -83,6 +102,26 @@ fn below(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// Gives the lab's servers a command over their own socket files, and reads the beginning of the
+/// answer.
+pub fn tell(lab: &Lab, words: &[&str]) -> String {
+    let mut command = format!("*{}\r\n", words.len());
+    for word in words {
+        command += &format!("${}\r\n{word}\r\n", word.len());
+    }
+    let mut answers = String::new();
+    for socket in files(lab, ".sock") {
+        let Ok(mut stream) = UnixStream::connect(socket) else {
+            continue;
+        };
+        let mut answer = [0; 4096];
+        let sent = stream.write_all(command.as_bytes());
+        let read = sent.and_then(|()| stream.read(&mut answer)).unwrap_or(0);
+        answers += &String::from_utf8_lossy(&answer[..read]);
+    }
+    answers
 }
 
 /// The process of the lab whose command line has all of these words; waits for it.

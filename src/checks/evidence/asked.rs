@@ -1,40 +1,93 @@
-//! Proof that a server was told what a fault says, and did it.
+//! Proof that a server was told what a fault says, and did it; that what it was set to was so until
+//! the heal; and that what it forgot was missed.
 
 use super::Proof;
-use crate::env::action::Action;
-use crate::faults::FaultKind;
 use crate::plan::FaultPlan;
-use crate::timeline::history::FaultWindow;
+use crate::timeline::history::{Asked, FaultWindow};
 
 /// One answer of the server that was hit to each command of the onset, and of the heal, each in its
-/// time.
+/// time; a setting that the command changed was read back.
 pub(super) fn prove(
-    (plan, kind): (&FaultPlan, &FaultKind),
+    plan: &FaultPlan,
     window: &FaultWindow,
     (words, heals): (&[&str], bool),
     proof: &mut Proof,
 ) {
     let name = &plan.name;
-    // Of several commands, the onset is dated by the last.
-    let last = matches!(kind.onset.last(), Some(Action::Ask(last)) if *last == words);
+    let (onset, heal) = (window.onsets.first(), window.heals.first());
     let (time, what) = if heals {
-        let heal = window.heals.first();
         let time = heal.and_then(|heal| Some((heal.began, heal.removed?)));
         (time, "that it had undone it")
     } else {
-        let onset = window.onsets.first();
-        let time = onset.map(|onset| (if last { onset.began } else { 0 }, onset.effective));
+        let time = onset.map(|onset| (onset.began, onset.effective));
         (time, "that it did what it was told")
     };
-    let asked = window.asked.iter().find(|asked| {
-        let in_time = time.is_some_and(|(from, to)| (from..=to).contains(&asked.at));
-        let there = window.server.as_ref() == Some(&asked.server);
-        asked.ok && in_time && there && says(&asked.command, words)
-    });
+    let Some((from, to)) = time else { return };
+    let asked = answers(window, (from, to)).find(|asked| says(&asked.command, words));
     proof.events.extend(asked.map(|asked| asked.seq));
     proof.require(asked.is_some(), || {
         format!("{name}: the server did not answer {what}")
     });
+    if let ["CONFIG", "SET", setting, value] = words {
+        let lasts = heal.filter(|_| !heals).map(|heal| (to + 1, heal.began));
+        for time in [(from, to)].into_iter().chain(lasts) {
+            read_back(plan, window, (setting, value, time), proof);
+        }
+    }
+}
+
+/// Whenever the server was asked in this time it said that it was set so; and it was asked.
+fn read_back(
+    plan: &FaultPlan,
+    window: &FaultWindow,
+    (setting, value, time): (&str, &str, (u64, u64)),
+    proof: &mut Proof,
+) {
+    let name = &plan.name;
+    let mut read = 0;
+    for asked in answers(window, time) {
+        if says(&asked.command, &["CONFIG", "GET", setting]) {
+            read += 1;
+            proof.events.push(asked.seq);
+            proof.require(asked.answer == value, || {
+                let found = &asked.answer;
+                format!("{name}: {setting} was to be {value} and was {found}")
+            });
+        }
+    }
+    proof.require(read > 0, || {
+        format!("{name}: {setting} was not read back when it was to be {value}")
+    });
+}
+
+/// After the server had forgotten its scripts it told somebody that it does not know one.
+pub(super) fn unknown_scripts(plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let name = &plan.name;
+    let Some(onset) = window.onsets.first() else {
+        return;
+    };
+    let counts = |time: (u64, u64)| {
+        let counts = answers(window, time);
+        counts.filter(|asked| says(&asked.command, &["INFO", "errorstats", "NOSCRIPT"]))
+    };
+    let first = counts((onset.began, onset.effective)).next();
+    let last = counts((onset.effective, u64::MAX)).last();
+    proof
+        .events
+        .extend(first.into_iter().chain(last).map(|asked| asked.seq));
+    let number = |asked: Option<&Asked>| asked?.answer.parse::<u64>().ok();
+    let more = number(first).zip(number(last));
+    proof.require(more.is_some_and(|(first, last)| last > first), || {
+        format!("{name}: nobody was told that the server does not know a script")
+    });
+}
+
+/// Answers of the server that was hit, both ends included.
+fn answers(window: &FaultWindow, (from, to): (u64, u64)) -> impl Iterator<Item = &Asked> {
+    window.asked.iter().filter(move |asked| {
+        let there = window.server.as_ref() == Some(&asked.server);
+        asked.ok && there && (from..=to).contains(&asked.at)
+    })
 }
 
 /// The command is these words; a word in braces stands for a name.

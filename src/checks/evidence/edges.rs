@@ -61,11 +61,26 @@ impl<'a> Case<'a> {
                 format!("{name}: an old connection on {edge} was {:?}", tried.old)
             });
         }
+        self.no_way_past(proof);
         // An injury that somebody took away meanwhile was not there.
         for tried in self.tried("heal", self.window.certain(), proof) {
             proof.require(!tried.hit || new.contains(&tried.fresh), || {
                 let (edge, fresh) = (&tried.edge, tried.fresh);
                 format!("{name}: just before the heal a new connection on {edge} was {fresh:?}")
+            });
+        }
+    }
+
+    /// A worker that reaches the server past its edge is not met by what is done to the edge.
+    fn no_way_past(&self, proof: &mut Proof) {
+        let name = self.name;
+        for one in self.window.probes.iter().filter(|one| one.moment == "past") {
+            proof.events.push(one.seq);
+            proof.require(one.fresh == Seen::NeverArrived, || {
+                format!(
+                    "{name}: it is not shown that there was no way past {}",
+                    one.edge
+                )
             });
         }
     }

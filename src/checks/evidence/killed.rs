@@ -3,6 +3,7 @@
 use super::Proof;
 use crate::checks::say::secs;
 use crate::plan::FaultPlan;
+use crate::timeline::event::Seen;
 use crate::timeline::history::{FaultWindow, History, Life, NEVER};
 
 /// SIGKILL's number.
@@ -42,6 +43,27 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
     proof.require(again.is_none(), || {
         format!("{name}: {who} was running again while it was to be dead")
     });
+}
+
+/// Nobody was where the server had been: just after it died, and just before it was started again.
+pub(super) fn nobody(plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let name = &plan.name;
+    let dead = window.certain();
+    for moment in ["cut", "heal"] {
+        let mut probes = window.probes.iter();
+        let tried = probes.find(|tried| {
+            tried.moment == moment && dead.is_some_and(|dead| dead.contains(tried.at))
+        });
+        let Some(tried) = tried else {
+            proof.lacks(format!("{name}: nobody tried its place as `{moment}`"));
+            continue;
+        };
+        proof.events.push(tried.seq);
+        proof.require(tried.fresh == Seen::Refused, || {
+            let (edge, fresh) = (&tried.edge, tried.fresh);
+            format!("{name}: somebody else was in its place: {edge} was {fresh:?} as `{moment}`")
+        });
+    }
 }
 
 /// The server that was killed was started again, by another process, before the heal was over.

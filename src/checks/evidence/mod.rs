@@ -6,11 +6,11 @@
 
 use super::say::{secs, seen_over};
 use super::{Check, Finding};
-use crate::env::action::Action;
 use crate::faults::{self, FaultKind};
 use crate::plan::FaultPlan;
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
+mod acted;
 mod aimed;
 mod asked;
 mod asked_to_end;
@@ -18,6 +18,7 @@ mod clauses;
 mod clock;
 mod cut_off;
 mod edges;
+mod forgotten;
 mod killed;
 mod parked;
 mod stop;
@@ -137,7 +138,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
     }
     let before = proof.missing.len();
     aimed::prove(history, plan, window, proof);
-    actions((history, kind), plan, window, proof);
+    acted::prove((history, kind), plan, window, proof);
     if proof.missing.len() == before {
         let told = told(history, (plan, kind), window, (onset, heal));
         proof.shown.push(told);
@@ -171,38 +172,6 @@ fn told(
             gone(heal)
         ),
         None => format!("{what} was done by {from}"),
-    }
-}
-
-/// What each action of the onset did, and of the heal, if the plan has one.
-fn actions(
-    (history, kind): (&History, &faults::FaultKind),
-    plan: &FaultPlan,
-    window: &FaultWindow,
-    proof: &mut Proof,
-) {
-    let edges = edges::Case::new(history, plan, window);
-    let onset_actions = kind.onset.iter().map(|action| (action, false));
-    let heal_actions = kind
-        .heal
-        .iter()
-        .filter(|_| plan.heal.is_some())
-        .map(|action| (action, true));
-    for (action, heals) in onset_actions.chain(heal_actions) {
-        match action {
-            Action::StopGroup => stop::prove(history, plan, window, proof),
-            Action::KillGroup => killed::prove(history, plan, window, proof),
-            Action::StartServer => killed::back(history, plan, window, proof),
-            Action::Ask(words) => asked::prove((plan, kind), window, (words, heals), proof),
-            Action::Injure(harm) => edges.injured(*harm, proof),
-            Action::Mend => edges.mended(proof),
-            Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
-            Action::AwaitCopied => cut_off::healed(history, plan, window, proof),
-            Action::Terminate => asked_to_end::prove(history, plan, window, proof),
-            Action::JumpClock => clock::jumped(history, plan, window, proof),
-            // Shown by the heal's own looks and readings.
-            Action::ContinueGroup | Action::JumpBack => {}
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! cluster, with a user's own settings), observing it.
 
 pub mod appended;
+mod asked;
 pub mod cluster;
 pub mod directives;
 pub mod door;

@@ -131,7 +131,10 @@ impl Control {
         Control::connect(&self.door, &self.prefix, limit).await
     }
 
-    async fn ask<T: redis::FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, EnvError> {
+    pub(super) async fn ask<T: redis::FromRedisValue>(
+        &self,
+        command: &redis::Cmd,
+    ) -> Result<T, EnvError> {
         let mut connection = self.connection.clone();
         let answer = tokio::time::timeout(ANSWER_MAX, command.query_async(&mut connection)).await;
         match answer {

@@ -180,13 +180,19 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// A tap on a server that starts empty. On one that kept its data over a restart, counters are
-    /// counted from nothing until the server sets one: no check reads them.
+    /// A tap on a server that starts empty.
     pub fn new(server: &str, prefix: &str) -> Self {
         Tap {
             decoder: Decoder::default(),
             effects: Effects::new(server, prefix),
         }
+    }
+
+    /// The counter of a lock goes on from here: the server kept its data over a restart.
+    #[must_use]
+    pub fn counting_from(mut self, key: &str, value: u64) -> Self {
+        self.effects.counters.insert(key.to_owned(), value);
+        self
     }
 
     /// Takes bytes of the stream.

@@ -55,6 +55,20 @@ fn shown(event: &Event) -> String {
             moment,
             edge,
             fresh,
+            ..
+        } if moment == "past" => format!(
+            "{fault}: by the kernel there is {} past {edge}",
+            match fresh {
+                Seen::NeverArrived => "no connection",
+                Seen::Answered => "a connection",
+                _other => "nobody knows what",
+            }
+        ),
+        Event::Probe {
+            fault,
+            moment,
+            edge,
+            fresh,
             old,
             ..
         } => format!(

@@ -3,11 +3,11 @@
 
 use super::players::{Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, asking, clocks, copying, edges, servers, until};
+use super::{DirectorError, asking, clocks, copying, dead, edges, servers, telling, until};
 use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
-use crate::timeline::event::{Event, ThreadLook};
+use crate::timeline::event::ThreadLook;
 use std::time::Duration;
 
 /// A killed process is gone at once, unless the host is busy.
@@ -67,7 +67,7 @@ pub async fn all(
                 done.effective = scene.now();
             }
             Action::Ask(words) => {
-                if let Err(why) = ask(scene, words, (&plan.name, struck)).await? {
+                if let Err(why) = telling::ask(scene, words, (&plan.name, struck)).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
@@ -78,12 +78,17 @@ pub async fn all(
                     Err(why) => return Ok(Err(why)),
                 }
             }
-            Action::AwaitCutOff => {
-                if let Err(why) = copying::ended(scene, struck).await? {
+            Action::AwaitCutOff | Action::AwaitForgotten | Action::CountUnknownScripts => {
+                let of = (plan.name.as_str(), struck, done.began);
+                if let Err(why) = awaited(scene, *action, of).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
             }
+            Action::AwaitNobody => {
+                dead::try_place(scene, (&plan.name, struck), "cut").await?;
+            }
+            Action::ExpectNoWrites | Action::ExpectLostByRestart => {}
             Action::ContinueGroup
             | Action::StartServer
             | Action::JumpBack
@@ -106,6 +111,22 @@ async fn watched(
         Action::JumpClock => clocks::jump(scene, (plan, struck)).await,
         Action::Terminate => asking::to_end(scene, struck).await,
         _injury => edges::injure(scene, plan, struck).await,
+    }
+}
+
+/// What the target itself shows a moment after it was struck.
+async fn awaited(
+    scene: &mut Scene,
+    action: Action,
+    (fault, struck, began): (&str, &Struck, u64),
+) -> Result<Result<(), String>, DirectorError> {
+    match action {
+        Action::AwaitForgotten => telling::forgotten(scene, struck, began).await,
+        Action::CountUnknownScripts => {
+            telling::count_unknown_scripts(scene, (fault, struck)).await?;
+            Ok(Ok(()))
+        }
+        _cut_off => copying::ended(scene, struck).await,
     }
 }
 
@@ -141,7 +162,7 @@ pub async fn undo(
                 undone.removed = Some(scene.now());
             }
             Action::Ask(words) => {
-                let done = ask(scene, words, (fault, struck)).await?;
+                let done = telling::ask(scene, words, (fault, struck)).await?;
                 undone.removed = done.is_ok().then(|| scene.now());
             }
             Action::AwaitCopied if undone.removed.is_none() => {}
@@ -163,7 +184,12 @@ pub async fn undo(
             | Action::JumpClock
             | Action::Terminate
             | Action::Injure(_)
-            | Action::AwaitCutOff => {
+            | Action::AwaitCutOff
+            | Action::AwaitForgotten
+            | Action::AwaitNobody
+            | Action::CountUnknownScripts
+            | Action::ExpectNoWrites
+            | Action::ExpectLostByRestart => {
                 return Err(DirectorError::Bug("an onset as a heal".to_owned()));
             }
         }
@@ -182,38 +208,4 @@ fn stand(scene: &mut Scene, struck: &Struck, standing: Standing) {
     {
         server.standing = standing;
     }
-}
-
-/// One command to the server, on the record with its answer; the inner error is why it was not
-/// done.
-pub(super) async fn ask(
-    scene: &mut Scene,
-    words: &[&str],
-    (fault, struck): (&str, &Struck),
-) -> Result<Result<String, String>, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a command to a worker".to_owned()));
-    };
-    let server = scene.servers.get(name);
-    let Some(server) = server.filter(|server| server.standing == Standing::Up) else {
-        return Ok(Err(format!("there is no server {name} that answers")));
-    };
-    let Some(control) = server.control.clone() else {
-        return Ok(Err(format!("{name} cannot be told anything")));
-    };
-    let lock = control.lock_key(&scene.plan.lock.key);
-    let counter = format!("{lock}:fence");
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| word.replace("{lock}", &lock).replace("{counter}", &counter))
-        .collect();
-    let (answer, ok) = control.tell(&words).await?;
-    scene.record_lab(Event::ServerAsked {
-        fault: fault.to_owned(),
-        server: name.clone(),
-        command: words.join(" "),
-        answer: answer.clone(),
-        ok,
-    })?;
-    Ok(if ok { Ok(answer) } else { Err(answer) })
 }

@@ -3,7 +3,7 @@
 use super::arrivals::END_MARK;
 use super::players::{Followed, Standing};
 use super::scene::Scene;
-use super::{DirectorError, until, workers};
+use super::{DirectorError, telling, until, workers};
 use crate::env::control::Control;
 use crate::env::error::EnvError;
 use crate::plan::Plan;
@@ -17,6 +17,7 @@ use std::time::Duration;
 /// Collects everything that the checks need and that is not an event of its own.
 pub async fn everything(scene: &mut Scene) -> Result<(), DirectorError> {
     until::sample_clock(scene, 3).await?;
+    telling::count_unknown_scripts_again(scene).await?;
     catch_up(scene).await?;
     let mut lock = String::new();
     for (server, control) in holders(scene) {

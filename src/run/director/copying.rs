@@ -3,7 +3,7 @@
 
 use super::players::Struck;
 use super::scene::Scene;
-use super::{DirectorError, act, until};
+use super::{DirectorError, telling, until};
 use crate::env::deployment;
 use std::time::Duration;
 
@@ -45,11 +45,11 @@ pub(super) async fn resumed(
         return Ok(None);
     };
     let mark = ["SET", "{lock}:copied", "1", "PX", WAIT_MS];
-    if act::ask(scene, &mark, (fault, struck)).await?.is_err() {
+    if telling::ask(scene, &mark, (fault, struck)).await?.is_err() {
         return Ok(None);
     }
     let wait = ["WAIT", &copies.to_string(), WAIT_MS];
-    let answer = act::ask(scene, &wait, (fault, struck)).await?;
+    let answer = telling::ask(scene, &wait, (fault, struck)).await?;
     let all = answer.is_ok_and(|answer| answer == format!("int({copies})"));
     Ok(all.then(|| scene.now()))
 }

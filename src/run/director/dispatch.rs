@@ -100,6 +100,10 @@ fn healed_by(scene: &Scene, heal: Option<&Heal>, since: u64) -> Option<String> {
 }
 
 fn satisfied(scene: &Scene, wait: &waits::Wait) -> bool {
+    // Patience has ended, and everybody may go on: whatever is awaited from now on, too.
+    if scene.ending.is_some() {
+        return true;
+    }
     let begun = |name: &String| {
         scene
             .faults

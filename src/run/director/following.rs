@@ -12,11 +12,21 @@ use std::time::Duration;
 /// A snapshot of an empty server comes within 20 ms on an idle machine.
 const SYNC_MAX: Duration = Duration::from_secs(20);
 
-/// Follows the lock server's stream from here on.
-pub async fn follow(scene: &mut Scene, door: Door) -> Result<(), DirectorError> {
+/// Follows the lock server's stream from here on. One that was started again is asked how far the
+/// counter has come: its stream tells only how it goes on.
+pub async fn follow(
+    scene: &mut Scene,
+    door: Door,
+    again: Option<&Control>,
+) -> Result<(), DirectorError> {
+    let key = scene.plan.lock.key.clone();
+    let counter = match again {
+        Some(control) => control.held(&key).await?.1.unwrap_or(0),
+        None => 0,
+    };
     scene.synced.remove(SERVER);
     let out = incoming::observed(SERVER, scene.outbox.clone());
-    let tap = Tap::new(SERVER, scene.prefix());
+    let tap = Tap::new(SERVER, scene.prefix()).counting_from(&key, counter);
     tokio::spawn(observe::follow(door, tap, out));
     until::synced(scene, SERVER, SYNC_MAX).await
 }

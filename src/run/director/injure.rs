@@ -2,7 +2,8 @@
 
 use super::players::{Fault, FaultState, Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, act, dispatch, edges, given};
+use super::{DirectorError, act, dead, dispatch, edges, given, telling};
+use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
@@ -31,7 +32,10 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     scene.faults[index].state = FaultState::Over;
     let done = match act::all(scene, kind.onset, (&plan, &struck)).await? {
         Ok(done) => done,
-        Err(why) => return not_injected(scene, index, why),
+        Err(why) => {
+            take_back(scene, kind, (&plan.name, &struck)).await?;
+            return not_injected(scene, index, why);
+        }
     };
     let (worker, server, grant) = match struck.clone() {
         Struck::Worker(name, _, grant) => (Some(name), None, grant),
@@ -69,6 +73,19 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         look_on_record(scene, &plan.name, "go", group(&struck))?;
     }
     scene.flush()
+}
+
+/// An onset that was not seen to work may have told a server something all the same.
+async fn take_back(
+    scene: &mut Scene,
+    kind: &FaultKind,
+    (fault, struck): (&str, &Struck),
+) -> Result<(), DirectorError> {
+    let told = |action: &&Action| matches!(action, Action::Ask(_));
+    let told: Vec<Action> = kind.heal.iter().filter(told).copied().collect();
+    act::undo(scene, &told, (fault, struck, &[]))
+        .await
+        .map(drop)
 }
 
 fn group(struck: &Struck) -> Vec<ThreadLook> {
@@ -162,9 +179,14 @@ pub async fn end(scene: &mut Scene, index: usize, cause: &str) -> Result<(), Dir
             threads: before,
         })?;
     }
+    telling::read_all_back(scene, kind.onset, (&plan.name, &struck)).await?;
+    let free = dead::place_is_free(scene, kind.onset, (&plan.name, &struck)).await?;
     scene.flush()?;
     let began = scene.now();
-    let healed = act::undo(scene, kind.heal, (&plan.name, &struck, &threads)).await?;
+    let healed = match free {
+        true => act::undo(scene, kind.heal, (&plan.name, &struck, &threads)).await?,
+        false => None,
+    };
     let (began, removed, after) = match healed {
         Some(healed) => (healed.began, healed.removed, healed.threads),
         // Nothing is left that could be healed.

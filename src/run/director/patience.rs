@@ -1,7 +1,7 @@
 //! Nothing is awaited for ever: what does not come in time is named, everything is healed, and
 //! everybody may go on, so that what happened until then still counts.
 
-use super::dispatch::{MS, go_if_waiting_at};
+use super::dispatch::MS;
 use super::injure;
 use super::players::FaultState;
 use super::scene::Scene;
@@ -25,7 +25,7 @@ pub fn arm_limit_ms(scene: &Scene) -> u64 {
     scene.plan.patience_ms.saturating_mul(waits as u64)
 }
 
-/// Names what was awaited too long, heals everything and lets everybody go on.
+/// Names what was awaited too long and heals everything; nothing is awaited from then on.
 pub async fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
     if scene.ending.is_some() {
         return Ok(());
@@ -58,8 +58,7 @@ pub async fn lose_patience(scene: &mut Scene) -> Result<(), DirectorError> {
     }
     scene.ending = Some(Ending::Patience);
     injure::heal_all(scene, "patience").await;
-    give_up_waiting(scene, "something else was awaited in vain")?;
-    release_everybody(scene)
+    give_up_waiting(scene, "something else was awaited in vain")
 }
 
 pub fn patience_ended(scene: &mut Scene, awaited: &str, by: &str) -> Result<(), DirectorError> {
@@ -67,22 +66,6 @@ pub fn patience_ended(scene: &mut Scene, awaited: &str, by: &str) -> Result<(), 
         awaited: awaited.to_owned(),
         by: by.to_owned(),
     })
-}
-
-fn release_everybody(scene: &mut Scene) -> Result<(), DirectorError> {
-    let waiting: Vec<(String, String)> = scene
-        .workers
-        .iter()
-        .filter_map(|(name, worker)| Some((name.clone(), worker.wait.as_ref()?.point.clone())))
-        .collect();
-    for (worker, point) in waiting {
-        if let Some(wait) = scene.workers.get_mut(&worker).and_then(|w| w.wait.as_mut()) {
-            wait.event = None;
-            wait.faults.clear();
-        }
-        go_if_waiting_at(scene, &worker, &point)?;
-    }
-    Ok(())
 }
 
 /// Faults that have not begun will not: say so.

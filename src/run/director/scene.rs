@@ -71,6 +71,8 @@ pub struct Scene {
     /// Everything that counts is to be seen: what ends now was meant to end.
     pub over: bool,
     pub ending: Option<Ending>,
+    /// Ports of dead servers at which somebody else was found: what listens there is not ours.
+    pub taken: HashSet<u16>,
     ledger: Ledger,
     recorder: Recorder,
     namer: Namer,
@@ -125,6 +127,7 @@ impl Scene {
             caught_up: HashSet::new(),
             over: false,
             ending: None,
+            taken: HashSet::new(),
             ledger,
             recorder,
             _stalls: stalls,

@@ -106,9 +106,10 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let connect = observe::Control::connect(&door, &prefix, READY_MAX);
     let control = ready(scene, (role, spawned.pid), connect).await?;
     if service == Service::Lock {
-        following::follow(scene, door).await?;
-        if had.is_some() {
-            following::still_held(scene, role, &control.clone().into()).await?;
+        let again = had.map(|_| control.clone().into());
+        following::follow(scene, door, again.as_ref()).await?;
+        if let Some(control) = again {
+            following::still_held(scene, role, &control).await?;
         }
     }
     let address = open(scene, service, (&control, had)).await?;

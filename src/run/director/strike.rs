@@ -59,7 +59,8 @@ fn ports(scene: &Scene) -> Vec<u16> {
     // A server that was given goes on, and a straight way leads to it.
     let given = scene.spec.given.as_ref().map(|given| given.address);
     let own = servers.chain(edges).chain(makers);
-    own.filter(|place| Some(*place) != given)
+    // What listens where a stranger took a dead server's place is not ours.
+    own.filter(|place| Some(*place) != given && !scene.taken.contains(&place.port()))
         .map(|place| place.port())
         .collect()
 }

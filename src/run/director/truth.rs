@@ -24,6 +24,10 @@ struct Told {
     offset_us: Option<i128>,
     /// Of one of several.
     role: Option<Role>,
+    /// How far each counter has come.
+    counters: HashMap<String, u64>,
+    /// Lab time at which a counter was last seen to have fallen, ns.
+    forgot: Option<u64>,
 }
 
 /// What one of several servers says of itself.
@@ -49,7 +53,21 @@ impl Truth {
                 self.attempts
                     .insert(owner.clone(), (worker.clone(), grant.clone()));
             }
-            (_, Event::Effect { server, change, .. }) => self.of(server).change(change),
+            (
+                _,
+                Event::Effect {
+                    server,
+                    key,
+                    change,
+                    ..
+                },
+            ) => {
+                let told = self.of(server);
+                told.change(change);
+                if told.falls(key, change) {
+                    told.forgot = Some(line.at);
+                }
+            }
             (
                 _,
                 Event::ServerRole {
@@ -85,6 +103,11 @@ impl Truth {
 
     fn of(&mut self, server: &str) -> &mut Told {
         self.servers.entry(server.to_owned()).or_default()
+    }
+
+    /// When a server was last seen to have forgotten how far a counter had come.
+    pub fn forgot(&self, server: &str) -> Option<u64> {
+        self.servers.get(server)?.forgot
     }
 
     /// One of several servers takes writes, by its own word.
@@ -155,6 +178,21 @@ impl Truth {
 }
 
 impl Told {
+    /// Whether a counter that had come somewhere is behind that now.
+    fn falls(&mut self, key: &str, change: &Change) -> bool {
+        match change {
+            Change::Flushed => {
+                let counted = self.counters.drain().any(|(_, value)| value > 0);
+                counted
+            }
+            Change::Counter { value: Some(value) } => {
+                let before = self.counters.insert(key.to_owned(), *value);
+                before.is_some_and(|before| *value < before)
+            }
+            _other => false,
+        }
+    }
+
     fn change(&mut self, change: &Change) {
         match change {
             Change::Set {

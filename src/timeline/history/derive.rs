@@ -6,7 +6,7 @@ use super::collect::RawEffect;
 use super::seen::{Gap, Publication, StoreAttempt};
 use super::sequence::Sequence;
 use super::time::{Bounds, NEVER, Span, joined};
-use super::{Defect, History, effects};
+use super::{Defect, History, effects, forgotten};
 use crate::timeline::event::{Call, ChildChange};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -43,6 +43,7 @@ pub(super) fn finish(
         .fold(history.epsilon_ns, u64::max);
     place_gaps(&mut history, &effects, gaps);
     stop_workers(&mut history);
+    forgotten::read(&mut history, &effects);
     let logs = Logs {
         store: std::mem::take(&mut history.store),
         published: std::mem::take(&mut history.published),

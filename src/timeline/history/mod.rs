@@ -18,6 +18,7 @@ pub mod clock_map;
 mod collect;
 mod derive;
 mod effects;
+pub mod forgotten;
 pub mod grant;
 pub mod operation;
 pub mod roles;
@@ -32,6 +33,7 @@ pub use actors::{
 };
 pub use clock_map::ClockMap;
 pub use collect::Collector;
+pub use forgotten::{Forgotten, Memory};
 pub use grant::{Author, Cause, Copy, Extension, Grant, KeyEnd};
 pub use operation::{Operation, Returned, Told};
 pub use roles::{Promotion, RoleSeen};
@@ -57,6 +59,9 @@ pub struct History {
     pub grants: Vec<Grant>,
     /// Index into `grants` by the identity of the attempt; the first, if there are several.
     pub grant_by_id: HashMap<GrantId, usize>,
+    /// What servers forgot of locks, by server and the server's order; read only where a fault hit
+    /// a server.
+    pub forgotten: Vec<Forgotten>,
     /// The store's log, in the store's order.
     pub store: Vec<StoreAttempt>,
     /// The queue's log, in the queue's order.
@@ -199,6 +204,7 @@ fn blank(plan: &Plan) -> History {
         operations: Vec::new(),
         grants: Vec::new(),
         grant_by_id: HashMap::default(),
+        forgotten: Vec::new(),
         store: Vec::new(),
         published: Vec::new(),
         queue_read: None,

@@ -133,6 +133,8 @@ fn acquire(tape: &mut Tape, at: u64, worker: &str, token: u64) -> u64 {
         owner: owner(worker, token),
     };
     let (op, _) = tape.invoke(at, worker, None, attempt);
+    let value = Some(token);
+    tape.effect(at + 2, Change::Counter { value });
     let seq = tape.set(at + 2, worker, token, LEASE);
     tape.ret(at + 4, worker, op, Outcome::Ok, granted(worker, token));
     seq

@@ -4,6 +4,7 @@
 use super::{CUT_MAX, WORKING_MAX, broken, choose, place, seen};
 use crate::env::edge::EdgeId;
 use crate::env::edge::probe::{Canary, Crossing, probe};
+use crate::env::sockets;
 use crate::faults;
 use crate::plan::FaultPlan;
 use crate::run::director::DirectorError;
@@ -99,7 +100,8 @@ async fn try_all(
             (edge, struck, seen(&fresh), old)
         });
     }
-    on_record(scene, (&plan.name, "cut"), tries).await
+    on_record(scene, (&plan.name, "cut"), tries).await?;
+    look_past(scene, &plan.name, hit)
 }
 
 /// Tries every edge that was hit once more, so that an injury that somebody has taken away
@@ -116,7 +118,34 @@ async fn try_again(scene: &mut Scene, fault: &str, hit: &[EdgeId]) -> Result<(),
             });
         }
     }
-    on_record(scene, (fault, "heal"), tries).await
+    on_record(scene, (fault, "heal"), tries).await?;
+    look_past(scene, fault, hit)
+}
+
+/// Whether a worker whose edge was hit has a way to the server past it, which nobody has hurt.
+fn look_past(scene: &mut Scene, fault: &str, hit: &[EdgeId]) -> Result<(), DirectorError> {
+    for edge in hit {
+        let worker = scene.workers.get(&edge.worker);
+        let worker = worker.filter(|worker| !worker.exited);
+        let server = scene.servers.get(&edge.server);
+        let Some((worker, server)) = worker.zip(server) else {
+            continue;
+        };
+        let fresh = match sockets::connections(worker.pid, server.address) {
+            Ok(0) => Seen::NeverArrived,
+            Ok(_) => Seen::Answered,
+            Err(_) => Seen::Unknown,
+        };
+        scene.record_lab(Event::Probe {
+            fault: fault.to_owned(),
+            moment: "past".to_owned(),
+            edge: edge.to_string(),
+            hit: true,
+            fresh,
+            old: None,
+        })?;
+    }
+    Ok(())
 }
 
 async fn on_record(

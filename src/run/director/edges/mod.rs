@@ -154,7 +154,8 @@ pub fn happened(scene: &mut Scene, event: EdgeEvent) -> Result<(), DirectorError
     )
 }
 
-fn seen(probe: &Probe) -> Seen {
+/// What a probe comes to.
+pub fn seen(probe: &Probe) -> Seen {
     match probe {
         Probe::Answered { .. } | Probe::Connected { .. } => Seen::Answered,
         Probe::Silent => Seen::Silent,

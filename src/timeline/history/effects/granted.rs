@@ -43,6 +43,10 @@ impl Book<'_> {
     ) {
         let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
         let attempt = self.index.attempt(owner, fencing, granted);
+        let until = until_ms.map(|_| lease_ends);
+        if attempt.is_none() && self.put_back(effect, owner, (granted, until)) {
+            return;
+        }
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {

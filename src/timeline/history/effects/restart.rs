@@ -1,4 +1,5 @@
-//! A server that was started again: what it still holds of a key, and what it has forgotten.
+//! A server that was started again: what it still holds of a key, and what it has forgotten. And what
+//! somebody put back that a server had lost.
 
 use super::{Book, RawEffect};
 use crate::ids::OwnerDigest;
@@ -45,4 +46,35 @@ impl Book<'_> {
             }
         }
     }
+
+    /// Nobody asked for it, and the key names an owner whose grant the server had lost: it was put
+    /// back by hand. The grant holds the key once more and is no new one. Whether it was.
+    pub(super) fn put_back(
+        &mut self,
+        effect: &RawEffect,
+        owner: &OwnerDigest,
+        (at, until): (Bounds, Option<Bounds>),
+    ) -> bool {
+        let mut grants = self.grants.iter().enumerate().rev();
+        let of_key = |grant: &super::Grant| grant.server == self.server && grant.key == effect.key;
+        let found = grants.find(|(_, grant)| of_key(grant) && grant.owner == *owner);
+        let lost = found.filter(|(_, grant)| was_lost(&grant.end));
+        let Some((index, _)) = lost else {
+            return false;
+        };
+        self.displace(effect, at, None);
+        self.held.insert(effect.key.clone(), (index, until));
+        true
+    }
+}
+
+/// No request of anybody ended it.
+const fn was_lost(end: &KeyEnd) -> bool {
+    matches!(
+        end,
+        KeyEnd::Taken {
+            cause: Cause::Flush | Cause::Restart | Cause::Unexplained,
+            ..
+        }
+    )
 }
