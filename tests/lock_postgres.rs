@@ -5,6 +5,7 @@
 use crate::support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
+use lockdrill::lock::service::LockName;
 use lockdrill::lock::{Acquired, LockError, LockManager, ManagerOptions, Release, Renewal};
 use std::sync::Arc;
 use std::time::Instant;
@@ -173,36 +174,49 @@ async fn a_row_that_somebody_keeps_is_refused_in_time_and_a_session_that_was_end
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn waiters_are_woken_in_the_order_of_their_arrival_and_one_that_leaves_is_forgotten() {
+async fn the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten() {
     let database = PostgresServer::shared().database().await;
+    let kind = backends::named("postgres").unwrap();
+    let service = (kind.connect)(ConnectSpec::new(database.address()))
+        .await
+        .unwrap();
+    let (prefix, key) = ("app:".to_owned(), "k".to_owned());
+    let name = LockName { prefix, key };
     let locks = at(database.address()).await;
     let lock = granted(&locks, LONG).await;
-    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
     let mut waiters = Vec::new();
     for number in 0..3 {
-        let (locks, order) = (locks.clone(), Arc::clone(&order));
-        waiters.push(tokio::spawn(async move {
-            let options = support::redis_lab::options(LONG);
-            let cancel = CancellationToken::new();
-            let entered = locks.enter("k", &options, LONG, &cancel);
-            let lock = entered.await.unwrap();
-            order.lock().unwrap().push(number);
-            lock.release().await;
-        }));
+        let mut ear = service.watch(&name);
+        let (told, woken) = tokio::sync::mpsc::unbounded_channel();
+        let listening = tokio::spawn(async move {
+            loop {
+                ear.woken().await;
+                told.send(()).unwrap();
+            }
+        });
+        waiters.push((listening, woken));
         until("one more in the queue", || async {
             database.queue().await == number + 1
         })
         .await;
     }
-    waiters.remove(1).abort();
+    let patience = tokio::time::Duration::from_secs(20);
+    let (first, mut woken) = waiters.remove(0);
+    let mut hear = async || tokio::time::timeout(patience, woken.recv()).await.unwrap();
+    hear().await.expect("the head of the queue looks once");
+    lock.release().await;
+    hear().await.expect("woken by the release");
+    let (left, _) = waiters.remove(0);
+    left.abort();
     until("one less in the queue", || async {
         database.queue().await == 2
     })
     .await;
-    lock.release().await;
-    for waiter in waiters {
-        waiter.await.unwrap();
-    }
-    assert_eq!(*order.lock().unwrap(), [0, 2]);
+    let (last, mut woken) = waiters.remove(0);
+    assert!(woken.try_recv().is_err(), "not its turn");
+    first.abort();
+    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
+    heard.expect("it is the head now, and looks");
+    last.abort();
     until("an empty queue", || async { database.queue().await == 0 }).await;
 }
