@@ -34,10 +34,10 @@ drill-%: build FORCE ## Run experiments/NAME.toml with its controls: make drill-
 drills: build setup-toxiproxy ## Run every drill with its controls
 	@$(LOCKDRILL) run --all $(ARGS)
 
-test: setup setup-toxiproxy ## Run all tests
+test: setup-all ## Run all tests
 	cargo test --locked $(ARGS)
 
-check: setup ## Formatting, lints, tests, experiment files: what must pass before a commit
+check: setup-all ## Formatting, lints, tests, experiment files: what must pass before a commit
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked

@@ -30,7 +30,7 @@ pub struct LongFile {
 pub const LONG_FILES: &[LongFile] = &[
     LongFile {
         path: "src/timeline/event.rs",
-        lines_max: 425,
+        lines_max: 430,
         why: "the whole schema of a timeline, a doc line a field, read from top to bottom",
     },
     LongFile {

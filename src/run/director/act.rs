@@ -57,13 +57,10 @@ pub async fn all(
                 Err(error) => return Ok(Err(error.to_string())),
             },
             Action::KillGroup => {
-                stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
-                let pgid = pgid(struck)?;
-                if let Err(error) = stop::kill_group(pgid) {
-                    return Ok(Err(error.to_string()));
+                if let Err(why) = kill(scene, struck).await? {
+                    return Ok(Err(why));
                 }
-                until::ended(scene, pgid, END_MAX).await?;
                 done.effective = scene.now();
             }
             Action::Ask(words) => {
@@ -99,6 +96,17 @@ pub async fn all(
         }
     }
     Ok(Ok(done))
+}
+
+/// Kills the target, and waits until it has ended.
+async fn kill(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
+    stand(scene, struck, Standing::Ending);
+    let pgid = pgid(struck)?;
+    if let Err(error) = stop::kill_group(pgid) {
+        return Ok(Err(error.to_string()));
+    }
+    until::ended(scene, pgid, END_MAX).await?;
+    Ok(Ok(()))
 }
 
 /// What is seen by those whom it concerns: when it began, and when it was seen in full.
@@ -152,13 +160,7 @@ pub async fn undo(
                 Err(_) => return Ok(None),
             },
             Action::StartServer => {
-                let Struck::Server(name, _) = struck else {
-                    return Err(DirectorError::Bug(
-                        "a worker started as a server".to_owned(),
-                    ));
-                };
-                until::unsynced(scene, name).await?;
-                servers::again(scene, name).await?;
+                start_again(scene, struck).await?;
                 undone.removed = Some(scene.now());
             }
             Action::Ask(words) => {
@@ -195,6 +197,16 @@ pub async fn undo(
         }
     }
     Ok(Some(undone))
+}
+
+async fn start_again(scene: &mut Scene, struck: &Struck) -> Result<(), DirectorError> {
+    let Struck::Server(name, _) = struck else {
+        return Err(DirectorError::Bug(
+            "a worker started as a server".to_owned(),
+        ));
+    };
+    until::unsynced(scene, name).await?;
+    servers::again(scene, name).await
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {

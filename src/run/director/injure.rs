@@ -7,6 +7,7 @@ use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
+use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Target};
 use crate::timeline::event::{Event, ThreadLook};
 
@@ -37,12 +38,7 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
             return not_injected(scene, index, why);
         }
     };
-    let (worker, server, grant) = match struck.clone() {
-        Struck::Worker(name, _, grant) => (Some(name), None, grant),
-        Struck::Server(name, _) => (None, Some(name), None),
-        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
-        Struck::Edges(_, None) => (None, None, None),
-    };
+    let (worker, server, grant) = who(struck.clone());
     if plan.heal.is_some() {
         scene.faults[index].state = FaultState::Active {
             struck: struck.clone(),
@@ -73,6 +69,16 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         look_on_record(scene, &plan.name, "go", group(&struck))?;
     }
     scene.flush()
+}
+
+/// Whom a fault has hit: the worker, or the server, and the grant that the worker had.
+fn who(struck: Struck) -> (Option<String>, Option<String>, Option<GrantId>) {
+    match struck {
+        Struck::Worker(name, _, grant) => (Some(name), None, grant),
+        Struck::Server(name, _) => (None, Some(name), None),
+        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
+        Struck::Edges(_, None) => (None, None, None),
+    }
 }
 
 /// An onset that was not seen to work may have told a server something all the same.

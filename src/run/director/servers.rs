@@ -105,7 +105,9 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     let prefix = scene.prefix().to_owned();
     let connect = observe::Control::connect(&door, &prefix, READY_MAX);
     let control = ready(scene, (role, spawned.pid), connect).await?;
+    let mut followed = Followed::No;
     if service == Service::Lock {
+        followed = Followed::Stream;
         let again = had.map(|_| control.clone().into());
         following::follow(scene, door, again.as_ref()).await?;
         if let Some(control) = again {
@@ -121,10 +123,7 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
             address,
             protocol: ServerProtocol::Redis,
             control: Some(control.into()),
-            followed: match service {
-                Service::Lock => Followed::Stream,
-                Service::Store => Followed::No,
-            },
+            followed,
             standing: Standing::Up,
         },
     );

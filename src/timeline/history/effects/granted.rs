@@ -69,10 +69,7 @@ impl Book<'_> {
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
-        let holder = self.grants.len();
-        self.remember(effect, holder);
-        self.held
-            .insert(effect.key.clone(), (holder, until_ms.map(|_| lease_ends)));
+        self.hold(effect, until_ms.map(|_| lease_ends));
         self.grants.push(Grant {
             seq: effect.seq,
             server: self.server.clone(),
@@ -96,6 +93,13 @@ impl Book<'_> {
             possible: Span { from: 0, to: NEVER },
             doubt: None,
         });
+    }
+
+    /// The key is held by the grant that comes next.
+    fn hold(&mut self, effect: &RawEffect, until: Option<u64>) {
+        let holder = self.grants.len();
+        self.remember(effect, holder);
+        self.held.insert(effect.key.clone(), (holder, until));
     }
 
     pub(super) fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
