@@ -19,6 +19,18 @@ pub fn boottime_ns() -> u64 {
     read(ClockId::CLOCK_BOOTTIME)
 }
 
+/// How far `CLOCK_BOOTTIME` is ahead of `CLOCK_MONOTONIC`, ns.
+///
+/// The two clocks cannot be read at once; the least of several differences is the one that the
+/// fewest interruptions made larger.
+pub fn boot_ahead_ns() -> u64 {
+    let differences = (0..5).map(|_| {
+        let monotonic = monotonic_ns();
+        boottime_ns().saturating_sub(monotonic)
+    });
+    differences.min().unwrap_or_default()
+}
+
 /// `CLOCK_REALTIME` in nanoseconds since the Unix epoch; for names and labels, never durations.
 pub fn wall_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME)

@@ -264,3 +264,19 @@ fn a_lease_can_be_shown_to_end_during_a_step() {
     };
     assert_holds(&with_evidence(&h, granted));
 }
+
+/// A finding is made of the record alone: of several defects the earliest stands first.
+#[test]
+fn publications_that_are_missing_are_told_in_the_order_of_the_record() {
+    let mut h = Record::new();
+    for n in 1..=8 {
+        let (publish, message) = (format!("a.publish.{n}"), format!("j{n}"));
+        let call = Call::Publish { publish, message };
+        let op = h.invoke("a", 100 * n, Some("publish.1"), call);
+        h.ret("a", op, 100 * n + 1, Outcome::Ok, Answer::Done);
+    }
+    h.lab(900, Event::FinalQueue { published: 0 });
+    let found = h.judge("records_agree");
+    let first = "j1 was told as published by a.publish.1";
+    assert!(found.why.starts_with(first), "{found:#?}");
+}

@@ -75,7 +75,8 @@ fn what_is_no_lock_and_what_is_no_server_is_told_apart() {
     assert_eq!((code, out.as_str()), (4, ""));
     assert!(err.contains("test:{list} is a list and no lock"), "{err}");
 
-    let password = RedisServer::start_with(&["--requirepass", "sesame"]);
+    let password = RedisServer::start();
+    password.tell::<()>("CONFIG SET requirepass sesame");
     // One node, which serves no key at all.
     let cluster = RedisServer::start_with(&["--cluster-enabled", "yes"]);
     let secret = format!("redis://:sesame@{}", password.address());

@@ -86,7 +86,7 @@ fn unknown_key() {
         "[evidence]\n",
         "[surprise]\n",
         &[
-            "x.toml:20:2: unknown key `surprise` in the file; one of `summary`, `class`, `lock`, `store`, `worker`, `fault`, `evidence`, `control`, `network`, `limit`, `checks`, `bounds`",
+            "x.toml:20:2: unknown key `surprise` in the file; one of `summary`, `class`, `lock`, `store`, `worker`, `fault`, `evidence`, `control`, `network`, `server`, `limit`, `checks`, `bounds`",
         ],
     );
     refused(
@@ -573,7 +573,7 @@ fn unknown_evidence() {
         "a lease ended while nap",
         "a lost the lock",
         &[
-            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`",
+            "x.toml:21:12: unknown evidence `a lost the lock`; write `W lease ended while F`, `W granted while F`, `W copied while F` (F: a fault, or a step as `a.hold.1`), `W granted N times`, `W waited N times`, `W.write.N reached the store after V.write.M` (or a `read`) or `F began within D of G`",
         ],
     );
     refused(

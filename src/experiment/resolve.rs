@@ -17,7 +17,7 @@ use super::several;
 use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
-use crate::plan::{Class, FORMAT, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, StorePlan};
+use crate::plan::{Class, FORMAT, FaultPlan, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, StorePlan};
 use crate::store::{Fence, Reads};
 
 /// What every worker locks and writes, unless the file says otherwise.
@@ -47,12 +47,8 @@ pub(super) fn main_arm(
         can_meet(reading, &root, lock, cast.worker_names.len());
     }
     let server = server::read(reading, &root, (lock.as_mut(), &cast.faults));
-    fault::store_has_server(reading, &root, (&cast.faults, store.as_ref()));
-    fault::disk_can_lag(reading, &root, (&cast.faults, lock.as_ref()));
-    if let Some(deployed) = deployed {
-        several::fits(reading, &root, (&cast.faults, deployed));
-    }
-    on_postgres::fits(reading, &root, (&cast.faults, lock.as_ref()));
+    let on = (lock.as_ref(), store.as_ref());
+    faults_fit(reading, &root, (&cast.faults, on));
     waits::check(reading, &cast);
     let network = wire::network(reading, &root, &cast.faults);
     let evidence = evidence::read(reading, &root, &cast);
@@ -87,6 +83,20 @@ pub(super) fn main_arm(
         patience_ms,
         recovery_bound_ms,
     })
+}
+
+/// Refuses faults that the lock's or the store's servers cannot have.
+fn faults_fit(
+    reading: &mut Reading,
+    root: &Section<'_>,
+    (faults, (lock, store)): (&[FaultPlan], (Option<&LockPlan>, Option<&StorePlan>)),
+) {
+    fault::store_has_server(reading, root, (faults, store));
+    fault::disk_can_lag(reading, root, (faults, lock));
+    if let Some(lock) = lock {
+        several::fits(reading, root, (faults, registry::deployed(&lock.backend)));
+    }
+    on_postgres::fits(reading, root, (faults, lock));
 }
 
 /// The top level as a section.

@@ -136,8 +136,7 @@ pub struct Namer {
     grants: HashMap<String, Vec<GrantId>>,
     /// Faults of a server that have begun.
     struck: Vec<String>,
-    /// Whether each of several servers took writes when it was last asked.
-    roles: HashMap<String, bool>,
+    roles: HashMap<String, bool>, // whether each of several servers took writes when last asked
 }
 
 /// What an operation asked, as far as names depend on it.
@@ -162,12 +161,7 @@ impl Namer {
             Event::WorkerExited { worker, .. } => vec![format!("{worker}.exited")],
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
             Event::FaultOnset { fault, server, .. } => self.onset(fault, server.is_some()),
-            Event::ServerRole {
-                server,
-                primary,
-                since,
-                ..
-            } => self.role(server, *primary, since.is_some()),
+            role @ Event::ServerRole { .. } => self.role(role),
             Event::Frame { fault, what, .. } => vec![frame(fault, *what)],
             Event::FaultHeal {
                 fault,
@@ -225,9 +219,11 @@ impl Namer {
     }
 
     /// A server that ruled before and tells of another number of links was not promoted.
-    fn role(&mut self, server: &str, primary: bool, asked_before: bool) -> Vec<String> {
-        let before = self.roles.insert(server.to_owned(), primary);
-        if !primary || !asked_before || before == Some(true) {
+    fn role(&mut self, role: &Event) -> Vec<String> {
+        #[rustfmt::skip]
+        let Event::ServerRole { server, primary, since, .. } = role else { return Vec::new() };
+        let ruled = self.roles.insert(server.clone(), *primary) == Some(true);
+        if ruled || !primary || since.is_none() {
             return Vec::new();
         }
         let struck = self.struck.iter();

@@ -1,7 +1,7 @@
 //! What a worker says of itself: operations in pairs, points, losses, each told before the effect.
 
 use super::{WorkerLine, lab};
-use crate::clock::{boottime_ns, monotonic_ns};
+use crate::clock::{boot_ahead_ns, monotonic_ns};
 use crate::ids::GrantId;
 use crate::lock::probe::{Command, Probe, Reply, Signal};
 use crate::timeline::event::{Answer, Call, Event, Outcome};
@@ -193,16 +193,6 @@ impl Probe for Record {
     }
 }
 
-/// The two clocks cannot be read at once; the least of several differences is the one that the
-/// fewest interruptions made larger.
-fn boot_ahead_ns() -> u64 {
-    let differences = (0..5).map(|_| {
-        let monotonic = monotonic_ns();
-        boottime_ns().saturating_sub(monotonic)
-    });
-    differences.min().unwrap_or_default()
-}
-
 /// What a reply on the wire means for the record.
 fn meaning(grant: &GrantId, reply: Reply) -> (Outcome, Answer) {
     match reply {
@@ -256,6 +246,7 @@ pub(super) fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::boottime_ns;
 
     #[test]
     fn the_longest_text_fits_into_one_write() {

@@ -38,6 +38,10 @@ pub const FOLDERS: &[Folder] = &[
                 "redis_asked",
                 "how Redis servers are asked where a lock lives",
             ),
+            (
+                "redis_copies",
+                "how the Redis back ends count who has a grant",
+            ),
             ("redis_ear", "the ear of the Redis back end for releases"),
             (
                 "redis_found",

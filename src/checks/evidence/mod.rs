@@ -6,11 +6,11 @@
 
 use super::say::{secs, seen_over};
 use super::{Check, Finding};
-use crate::env::action::Action;
 use crate::faults::{self, FaultKind};
 use crate::plan::FaultPlan;
 use crate::timeline::history::{FaultWindow, Healed, History, Onset};
 
+mod acted;
 mod aimed;
 mod asked;
 mod asked_to_end;
@@ -125,8 +125,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
         proof.lacks(format!("{name}: what shows a {} is not known", plan.kind));
         return;
     };
-    let heals = plan.heal.is_some();
-    let (onset, heal) = match (&*window.onsets, &*window.heals, heals) {
+    let (onset, heal) = match (&*window.onsets, &*window.heals, plan.heal.is_some()) {
         ([onset], [heal], true) => (onset, Some(heal)),
         ([onset], [], false) => (onset, None),
         ([], ..) => return proof.lacks(format!("{name} never began")),
@@ -139,36 +138,7 @@ fn happened(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &m
     }
     let before = proof.missing.len();
     aimed::prove(history, plan, window, proof);
-    let edges = edges::Case::new(history, plan, window);
-    let onset_actions = kind.onset.iter().map(|action| (action, false));
-    let heal_actions = kind
-        .heal
-        .iter()
-        .filter(|_| heals)
-        .map(|action| (action, true));
-    for (action, heals) in onset_actions.chain(heal_actions) {
-        match action {
-            Action::StopGroup => stop::prove(history, plan, window, proof),
-            Action::KillGroup => killed::prove(history, plan, window, proof),
-            Action::StartServer => killed::back(history, plan, window, proof),
-            Action::Ask(words) => asked::prove(plan, window, (words, heals), proof),
-            Action::Injure(harm) => edges.injured(*harm, proof),
-            Action::Mend => edges.mended(proof),
-            Action::AwaitCutOff => cut_off::prove(history, plan, window, proof),
-            Action::AwaitForgotten => forgotten::prove(history, plan, window, proof),
-            Action::AwaitNobody => killed::nobody(plan, window, proof),
-            Action::CountUnknownScripts => asked::unknown_scripts(plan, window, proof),
-            Action::ExpectNoWrites => forgotten::nothing_written(history, plan, window, proof),
-            Action::ExpectLostByRestart => {
-                forgotten::lost_by_restart(history, plan, window, proof);
-            }
-            Action::AwaitCopied => cut_off::healed(history, plan, window, proof),
-            Action::Terminate => asked_to_end::prove(history, plan, window, proof),
-            Action::JumpClock => clock::jumped(history, plan, window, proof),
-            // Shown by the heal's own looks and readings.
-            Action::ContinueGroup | Action::JumpBack => {}
-        }
-    }
+    acted::prove((history, kind), plan, window, proof);
     if proof.missing.len() == before {
         let told = told(history, (plan, kind), window, (onset, heal));
         proof.shown.push(told);

@@ -11,7 +11,9 @@
 
 use crate::lock::backends::postgres::{column, fencing_token, lease_ms, milliseconds, nonsense};
 use crate::lock::backends::postgres_ear::{self, Ear};
-use crate::lock::backends::postgres_sessions::{Advisory, RELEASE, RENEW, STEP, TABLE, named};
+use crate::lock::backends::postgres_sessions::{
+    Advisory, RELEASE, RENEW, STEP, Sessions, TABLE, named,
+};
 use crate::lock::backends::postgres_words::{Digested, GREETING};
 use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
 use crate::lock::error::{CommandError, LockError};
@@ -66,12 +68,13 @@ fn connect(spec: ConnectSpec) -> Connecting {
         let link = Link::new(&spec.address, &format!("{GREETING};{TABLE}"))?;
         let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
         let until = Instant::now() + CONNECT_BUDGET;
-        let answers = link.call("SELECT 1", &[], until).await;
-        answers.map_err(|why| LockError::Failed(CommandError::from(why).to_string()))?;
+        let failed = |why| LockError::Failed(CommandError::from(why).to_string());
+        link.call("SELECT 1", &[], until).await.map_err(failed)?;
+        let spare = link.connect(None, until).await.map_err(failed)?;
         let service: Arc<dyn LockService> = Arc::new(Advisory {
             link,
             ears: Arc::new(ears),
-            sessions: Mutex::default(),
+            sessions: Mutex::new(Sessions::with(spare)),
             flaw: spec.flaw,
             armed: spec.armed,
         });

@@ -99,7 +99,6 @@ pub(super) struct Advisory {
     pub(super) armed: Option<Armed>,
 }
 
-#[derive(Default)]
 pub(super) struct Sessions {
     /// By owner; from before the first statement leaves until the lock is given back.
     of: HashMap<OwnerToken, Arc<Live>>,
@@ -109,6 +108,16 @@ pub(super) struct Sessions {
 
 pub(super) fn named(name: &LockName) -> [Param<'_>; 2] {
     [(&name.prefix, Type::TEXT), (&name.key, Type::TEXT)]
+}
+
+impl Sessions {
+    /// None holds anything; the first grant finds one that is connected.
+    pub(super) fn with(spare: Live) -> Sessions {
+        Sessions {
+            of: HashMap::new(),
+            spare: Some(Arc::new(spare)),
+        }
+    }
 }
 
 impl Advisory {

@@ -9,7 +9,6 @@ pub mod paint_png;
 pub mod paint_svg;
 pub mod picture;
 pub mod plot;
-mod shrink;
 pub mod signal;
 pub mod swimlane;
 

@@ -6,7 +6,6 @@
 
 use super::ink::{Ink, Tone};
 use super::picture::{Anchor, Area, Form, Picture, Words, hatch_lines};
-use super::shrink::{OVERSAMPLE, shrunk};
 use crate::report::error::ReportError;
 use image::{ImageOutputFormat, RgbImage};
 use plotters::prelude::*;
@@ -14,6 +13,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 use std::io::Cursor;
 use std::sync::OnceLock;
+
+mod shrink;
+
+use shrink::{OVERSAMPLE, shrunk};
 
 const NORMAL: &[u8] = include_bytes!("../../../assets/lockdrill-sans.ttf");
 const BOLD: &[u8] = include_bytes!("../../../assets/lockdrill-sans-bold.ttf");

@@ -162,17 +162,12 @@ pub async fn undo(
                 undone.removed = Some(scene.now());
             }
             Action::Ask(words) => {
-                undone.removed = match telling::ask(scene, words, (fault, struck)).await? {
-                    Ok(_) => Some(scene.now()),
-                    Err(_) => None,
-                };
+                let done = telling::ask(scene, words, (fault, struck)).await?;
+                undone.removed = done.is_ok().then(|| scene.now());
             }
+            Action::AwaitCopied if undone.removed.is_none() => {}
             Action::AwaitCopied => {
-                let let_in = undone.removed.is_some();
-                undone.removed = match let_in {
-                    true => copying::resumed(scene, fault, struck).await?,
-                    false => None,
-                };
+                undone.removed = copying::resumed(scene, fault, struck).await?;
             }
             Action::Mend => {
                 let Struck::Edges(hit, _) = struck else {

@@ -87,17 +87,16 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         Mode::Guard => ports::HOST,
     };
-    let mut args = server::args(bind, &socket, &folder, persist);
+    let args = server::args(bind, &socket, &folder, persist);
     let (path, kept) = match service {
         Service::Lock => (&scene.spec.lock_redis, &scene.plan.server.kept[..]),
         Service::Store => (&scene.spec.redis, &[][..]),
     };
     let given = server::given(&folder, kept).map_err(DirectorError::Record)?;
-    args.splice(0..0, given);
     let program = Program {
         path: path.clone(),
         arg0: Some(RedisBinary::ARG0),
-        args,
+        args: given.into_iter().chain(args).collect(),
         env: clocks::variables(scene, role)?,
     };
     let spawned = spawn(scene, role, program, folder).await?;

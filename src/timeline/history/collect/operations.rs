@@ -68,18 +68,22 @@ impl Collector<'_> {
         self.defect(vec![invoked, stamp.seq], what);
     }
 
+    /// The lab let a worker go on.
+    fn went(&mut self, stamp: &Stamp, worker: &str, point: String) {
+        let worker = self.worker(worker);
+        self.history.gos.push(PointSeen {
+            seq: stamp.seq,
+            at: stamp.at,
+            worker,
+            point,
+            waits: false,
+        });
+    }
+
     pub(super) fn worker_said(&mut self, stamp: &Stamp, event: Event) {
         let (seq, at) = (stamp.seq, stamp.at);
         if let Event::Go { worker, point } = event {
-            let worker = self.worker(&worker);
-            self.history.gos.push(PointSeen {
-                seq,
-                at,
-                worker,
-                point,
-                waits: false,
-            });
-            return;
+            return self.went(stamp, &worker, point);
         }
         let Some(worker) = self.speaker(stamp) else {
             return;

@@ -65,9 +65,7 @@ impl Book<'_> {
             let limits = Bounds::between(operation.invoked.min(effect.at), effect.at);
             granted = granted.meet(limits).unwrap_or(limits);
         }
-        if until_ms.is_none() {
-            lease_ends = promised(granted, lease_ms);
-        }
+        lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
