@@ -128,8 +128,7 @@ pub enum Event {
     Probe {
         /// The fault.
         fault: String,
-        /// `cut`, `heal` (just before the heal), `healed`; `past`: by the kernel's own tables, a way
-        /// around the edge (`never_arrived` = none).
+        /// `cut`, `heal` (just before it), `healed`; `past`: a way around, `never_arrived` = none.
         moment: String,
         /// `<worker>><server>`; `lab><server>` is where a killed server was.
         edge: String,
