@@ -128,11 +128,9 @@ pub enum Event {
     Probe {
         /// The fault.
         fault: String,
-        /// `cut` (after the onset), `heal` (just before the heal) or `healed` (after it). `past`: what
-        /// the kernel said of connections that lead the worker past the edge, `never_arrived` = it
-        /// has none.
+        /// `cut`, `heal` (just before it), `healed`; `past`: a way around, `never_arrived` = none.
         moment: String,
-        /// `<worker>><server>`; `lab><server>` is the place of a server that was killed.
+        /// `<worker>><server>`; `lab><server>` is where a killed server was.
         edge: String,
         /// The fault hit this edge; else it is one that it must have left alone.
         hit: bool,

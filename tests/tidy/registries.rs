@@ -99,7 +99,10 @@ pub const FOLDERS: &[Folder] = &[
             ("paint_svg", "one of the two painters"),
             ("picture", "what a painter is given"),
             ("plot", "axes and scales that charts share"),
-            ("signal", "the picture of any one signal, on a page and in the index"),
+            (
+                "signal",
+                "the picture of any one signal, on a page and in the index",
+            ),
             (
                 "swimlane",
                 "the main picture, which stands alone on the page",

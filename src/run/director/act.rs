@@ -57,16 +57,12 @@ pub async fn all(
                 Err(error) => return Ok(Err(error.to_string())),
             },
             Action::KillGroup => {
+                stand(scene, struck, Standing::Ending);
                 done.began = scene.now();
-                if let Err(why) = kill(scene, struck).await? {
-                    return Ok(Err(why));
+                if let Err(error) = stop::kill_group(pgid(struck)?) {
+                    return Ok(Err(error.to_string()));
                 }
-                done.effective = scene.now();
-            }
-            Action::Ask(words) => {
-                if let Err(why) = telling::ask(scene, words, (&plan.name, struck)).await? {
-                    return Ok(Err(why));
-                }
+                until::ended(scene, pgid(struck)?, END_MAX).await?;
                 done.effective = scene.now();
             }
             Action::Injure(_) | Action::JumpClock | Action::Terminate => {
@@ -75,7 +71,10 @@ pub async fn all(
                     Err(why) => return Ok(Err(why)),
                 }
             }
-            Action::AwaitCutOff | Action::AwaitForgotten | Action::CountUnknownScripts => {
+            Action::Ask(_)
+            | Action::AwaitCutOff
+            | Action::AwaitForgotten
+            | Action::CountUnknownScripts => {
                 let of = (plan.name.as_str(), struck, done.began);
                 if let Err(why) = awaited(scene, *action, of).await? {
                     return Ok(Err(why));
@@ -98,17 +97,6 @@ pub async fn all(
     Ok(Ok(done))
 }
 
-/// Kills the target, and waits until it has ended.
-async fn kill(scene: &mut Scene, struck: &Struck) -> Result<Result<(), String>, DirectorError> {
-    stand(scene, struck, Standing::Ending);
-    let pgid = pgid(struck)?;
-    if let Err(error) = stop::kill_group(pgid) {
-        return Ok(Err(error.to_string()));
-    }
-    until::ended(scene, pgid, END_MAX).await?;
-    Ok(Ok(()))
-}
-
 /// What is seen by those whom it concerns: when it began, and when it was seen in full.
 async fn watched(
     scene: &mut Scene,
@@ -122,13 +110,17 @@ async fn watched(
     }
 }
 
-/// What the target itself shows a moment after it was struck.
+/// What the target itself answers or shows.
 async fn awaited(
     scene: &mut Scene,
     action: Action,
     (fault, struck, began): (&str, &Struck, u64),
 ) -> Result<Result<(), String>, DirectorError> {
     match action {
+        Action::Ask(words) => {
+            let answer = telling::ask(scene, words, (fault, struck)).await?;
+            Ok(answer.map(drop))
+        }
         Action::AwaitForgotten => telling::forgotten(scene, struck, began).await,
         Action::CountUnknownScripts => {
             telling::count_unknown_scripts(scene, (fault, struck)).await?;
@@ -159,10 +151,7 @@ pub async fn undo(
                 }
                 Err(_) => return Ok(None),
             },
-            Action::StartServer => {
-                start_again(scene, struck).await?;
-                undone.removed = Some(scene.now());
-            }
+            Action::StartServer => undone.removed = Some(start(scene, struck).await?),
             Action::Ask(words) => {
                 let done = telling::ask(scene, words, (fault, struck)).await?;
                 undone.removed = done.is_ok().then(|| scene.now());
@@ -199,14 +188,15 @@ pub async fn undo(
     Ok(Some(undone))
 }
 
-async fn start_again(scene: &mut Scene, struck: &Struck) -> Result<(), DirectorError> {
+/// Starts a dead server again; when it had answered.
+async fn start(scene: &mut Scene, struck: &Struck) -> Result<u64, DirectorError> {
     let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug(
-            "a worker started as a server".to_owned(),
-        ));
+        let what = "a worker started as a server";
+        return Err(DirectorError::Bug(what.to_owned()));
     };
     until::unsynced(scene, name).await?;
-    servers::again(scene, name).await
+    servers::again(scene, name).await?;
+    Ok(scene.now())
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 const SYNC_MAX: Duration = Duration::from_secs(20);
 
 /// Follows the lock server's stream from here on. One that was started again is asked how far the
-/// counter has come: its stream tells only how it goes on.
+/// counter has come, since its stream tells only how it goes on, and what it still holds.
 pub async fn follow(
     scene: &mut Scene,
     door: Door,
@@ -28,7 +28,11 @@ pub async fn follow(
     let out = incoming::observed(SERVER, scene.outbox.clone());
     let tap = Tap::new(SERVER, scene.prefix()).counting_from(&key, counter);
     tokio::spawn(observe::follow(door, tap, out));
-    until::synced(scene, SERVER, SYNC_MAX).await
+    until::synced(scene, SERVER, SYNC_MAX).await?;
+    match again {
+        Some(control) => still_held(scene, SERVER, control).await,
+        None => Ok(()),
+    }
 }
 
 /// What a server that was started again holds of the locks.

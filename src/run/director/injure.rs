@@ -7,7 +7,6 @@ use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
-use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Target};
 use crate::timeline::event::{Event, ThreadLook};
 
@@ -33,12 +32,14 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     scene.faults[index].state = FaultState::Over;
     let done = match act::all(scene, kind.onset, (&plan, &struck)).await? {
         Ok(done) => done,
-        Err(why) => {
-            take_back(scene, kind, (&plan.name, &struck)).await?;
-            return not_injected(scene, index, why);
-        }
+        Err(why) => return take_back(scene, index, (kind, &struck, why)).await,
     };
-    let (worker, server, grant) = who(struck.clone());
+    let (worker, server, grant) = match struck.clone() {
+        Struck::Worker(name, _, grant) => (Some(name), None, grant),
+        Struck::Server(name, _) => (None, Some(name), None),
+        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
+        Struck::Edges(_, None) => (None, None, None),
+    };
     if plan.heal.is_some() {
         scene.faults[index].state = FaultState::Active {
             struck: struck.clone(),
@@ -71,27 +72,17 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     scene.flush()
 }
 
-/// Whom a fault has hit: the worker, or the server, and the grant that the worker had.
-fn who(struck: Struck) -> (Option<String>, Option<String>, Option<GrantId>) {
-    match struck {
-        Struck::Worker(name, _, grant) => (Some(name), None, grant),
-        Struck::Server(name, _) => (None, Some(name), None),
-        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
-        Struck::Edges(_, None) => (None, None, None),
-    }
-}
-
-/// An onset that was not seen to work may have told a server something all the same.
+/// An onset that was not seen to work may have told a server something all the same: undoes that.
 async fn take_back(
     scene: &mut Scene,
-    kind: &FaultKind,
-    (fault, struck): (&str, &Struck),
+    index: usize,
+    (kind, struck, why): (&FaultKind, &Struck, String),
 ) -> Result<(), DirectorError> {
     let told = |action: &&Action| matches!(action, Action::Ask(_));
     let told: Vec<Action> = kind.heal.iter().filter(told).copied().collect();
-    act::undo(scene, &told, (fault, struck, &[]))
-        .await
-        .map(drop)
+    let fault = scene.faults[index].plan.name.clone();
+    act::undo(scene, &told, (&fault, struck, &[])).await?;
+    not_injected(scene, index, why)
 }
 
 fn group(struck: &Struck) -> Vec<ThreadLook> {

@@ -110,9 +110,6 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         followed = Followed::Stream;
         let again = had.map(|_| control.clone().into());
         following::follow(scene, door, again.as_ref()).await?;
-        if let Some(control) = again {
-            following::still_held(scene, role, &control).await?;
-        }
     }
     let address = open(scene, service, (&control, had)).await?;
     scene.servers.insert(

@@ -43,8 +43,7 @@ impl Book<'_> {
     ) {
         let (mut granted, mut lease_ends) = self.times(effect, until_ms, self.lease_ms);
         let attempt = self.index.attempt(owner, fencing, granted);
-        let until = until_ms.map(|_| lease_ends);
-        if attempt.is_none() && self.put_back(effect, owner, (granted, until)) {
+        if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
         let operation = attempt.map(|i| &self.operations[i]);
@@ -61,10 +60,7 @@ impl Book<'_> {
                 (granted, lease_ends) = self.times(effect, until_ms, lease_ms);
             }
         }
-        if let Some(operation) = operation {
-            let limits = Bounds::between(operation.invoked.min(effect.at), effect.at);
-            granted = granted.meet(limits).unwrap_or(limits);
-        }
+        granted = operation.map_or(granted, |asked| since(asked, effect, granted));
         lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
@@ -96,7 +92,7 @@ impl Book<'_> {
     }
 
     /// The key is held by the grant that comes next.
-    fn hold(&mut self, effect: &RawEffect, until: Option<u64>) {
+    fn hold(&mut self, effect: &RawEffect, until: Option<Bounds>) {
         let holder = self.grants.len();
         self.remember(effect, holder);
         self.held.insert(effect.key.clone(), (holder, until));
@@ -130,6 +126,12 @@ impl Book<'_> {
             author,
         });
     }
+}
+
+/// When it was granted, since it was asked for no earlier than this.
+fn since(asked: &Operation, effect: &RawEffect, granted: Bounds) -> Bounds {
+    let limits = Bounds::between(asked.invoked.min(effect.at), effect.at);
+    granted.meet(limits).unwrap_or(limits)
 }
 
 /// The end of a lease that begins at `at`.

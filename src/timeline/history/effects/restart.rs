@@ -53,7 +53,7 @@ impl Book<'_> {
         &mut self,
         effect: &RawEffect,
         owner: &OwnerDigest,
-        (at, until): (Bounds, Option<Bounds>),
+        until_ms: Option<u64>,
     ) -> bool {
         let mut grants = self.grants.iter().enumerate().rev();
         let of_key = |grant: &super::Grant| grant.server == self.server && grant.key == effect.key;
@@ -62,7 +62,9 @@ impl Book<'_> {
         let Some((index, _)) = lost else {
             return false;
         };
+        let (at, until) = self.times(effect, until_ms, self.grants[index].lease_ms);
         self.displace(effect, at, None);
+        let until = until_ms.map(|_| until);
         self.held.insert(effect.key.clone(), (index, until));
         true
     }
