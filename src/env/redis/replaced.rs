@@ -156,7 +156,7 @@ pub fn rule_for(name: &str) -> Option<&'static Rule> {
     };
     RULES
         .iter()
-        .find(|rule| rule.names.iter().any(|pattern| fits(&pattern)))
+        .find(|rule| rule.names.iter().any(&fits))
 }
 
 /// What the user's file says of persistence, by its last words on it; none if it says nothing, or

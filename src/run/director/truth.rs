@@ -182,8 +182,7 @@ impl Told {
     fn falls(&mut self, key: &str, change: &Change) -> bool {
         match change {
             Change::Flushed => {
-                let counted = self.counters.drain().any(|(_, value)| value > 0);
-                counted
+                self.counters.drain().any(|(_, value)| value > 0)
             }
             Change::Counter { value: Some(value) } => {
                 let before = self.counters.insert(key.to_owned(), *value);
