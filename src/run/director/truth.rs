@@ -182,8 +182,8 @@ impl Told {
     fn falls(&mut self, key: &str, change: &Change) -> bool {
         match change {
             Change::Flushed => {
-                let counted = self.counters.drain().any(|(_, value)| value > 0);
-                counted
+                let counters = std::mem::take(&mut self.counters);
+                counters.into_values().any(|value| value > 0)
             }
             Change::Counter { value: Some(value) } => {
                 let before = self.counters.insert(key.to_owned(), *value);
