@@ -154,9 +154,7 @@ pub fn rule_for(name: &str) -> Option<&'static Rule> {
         Some(begin) => name.starts_with(begin),
         None => name == *pattern,
     };
-    RULES
-        .iter()
-        .find(|rule| rule.names.iter().any(&fits))
+    RULES.iter().find(|rule| rule.names.iter().any(&fits))
 }
 
 /// What the user's file says of persistence, by its last words on it; none if it says nothing, or

@@ -181,9 +181,7 @@ impl Told {
     /// Whether a counter that had come somewhere is behind that now.
     fn falls(&mut self, key: &str, change: &Change) -> bool {
         match change {
-            Change::Flushed => {
-                self.counters.drain().any(|(_, value)| value > 0)
-            }
+            Change::Flushed => self.counters.drain().any(|(_, value)| value > 0),
             Change::Counter { value: Some(value) } => {
                 let before = self.counters.insert(key.to_owned(), *value);
                 before.is_some_and(|before| *value < before)
