@@ -271,7 +271,8 @@ fn a_night_says_its_seed_keeps_its_trend_and_fails_with_the_code_of_its_worst_dr
         script
             .env("N", "1")
             .env("KEEP", "1")
-            .env("SEED", "20260131");
+            .env("SEED", "20260131")
+            .env("PROXIES", "");
         script.env("GITHUB_STEP_SUMMARY", &summary);
         script.env("LOCKDRILL", env!("CARGO_BIN_EXE_lockdrill"));
         let output = script.arg("--no-controls").args(drills).output().unwrap();
