@@ -6,8 +6,8 @@ use crate::checks::say::{secs, whose};
 use crate::plan::FaultPlan;
 use crate::timeline::history::{Cause, FaultWindow, Grant, History, KeyEnd, Memory};
 
-/// The server forgot a counter of fencing tokens, which no lock ever makes it do, and nothing that it
-/// forgot then was put back.
+/// The server forgot a counter of fencing tokens, or was emptied, which no lock ever makes it do; and
+/// nothing that it forgot then was put back.
 pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
     let name = &plan.name;
     let (Some(onset), Some(server)) = (window.onsets.first(), &window.server) else {
@@ -17,6 +17,7 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
     let then = history.forgotten.iter();
     let then = then.filter(|lost| lost.server == *server && in_time.contains(&lost.at));
     let mut counters = 0;
+    let mut emptied = false;
     for lost in then {
         proof.events.push(lost.seq);
         let what = match lost.what {
@@ -25,6 +26,10 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
                 counters += 1;
                 "the counter"
             }
+            Memory::Everything => {
+                emptied = true;
+                "everything"
+            }
         };
         if let Some(back) = lost.back {
             proof.events.push(back);
@@ -32,7 +37,7 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
             proof.lacks(format!("{name}: somebody put back {what} of {key}"));
         }
     }
-    proof.require(counters > 0, || {
+    proof.require(emptied || counters > 0, || {
         format!("{name}: {server} was not seen to forget a counter of fencing tokens")
     });
 }

@@ -178,10 +178,14 @@ impl Truth {
 }
 
 impl Told {
-    /// Whether a counter that had come somewhere is behind that now.
+    /// Whether a counter that had come somewhere is behind that now, or everything is gone.
     fn falls(&mut self, key: &str, change: &Change) -> bool {
         match change {
-            Change::Flushed => self.counters.drain().any(|(_, value)| value > 0),
+            // Where nothing was known yet, too: the server itself said that it was emptied.
+            Change::Flushed => {
+                self.counters.clear();
+                true
+            }
             Change::Counter { value: Some(value) } => {
                 let before = self.counters.insert(key.to_owned(), *value);
                 before.is_some_and(|before| *value < before)

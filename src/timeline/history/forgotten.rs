@@ -36,6 +36,8 @@ pub enum Memory {
     Owner(OwnerDigest),
     /// The counter of fencing tokens.
     Counter(u64),
+    /// All that there was, if anything: the server was emptied.
+    Everything,
 }
 
 /// Reads what each server forgot, in its own order; nothing where no fault hits a server.
@@ -94,6 +96,7 @@ impl<'a> Book<'a> {
             }
             Change::Deleted => self.forget_owner(effect, key),
             Change::Flushed => {
+                self.forget(effect, key, Memory::Everything);
                 let owners: Vec<&str> = self.owners.keys().copied().collect();
                 owners.iter().for_each(|key| self.forget_owner(effect, key));
                 let counters: Vec<&str> = self.counters.keys().copied().collect();
