@@ -159,8 +159,11 @@ async fn a_minority_grants_nothing_and_says_so() {
     .await;
     let options = LockOptions::new(SHORT, None).unwrap();
     let refused = locks.acquire("k", &options).await.unwrap_err();
+    // In the node's words, or, on a busy host, because the time ended while another was looked for:
+    // either way it was certainly not executed.
+    let says = |why: &str| why.contains("CLUSTERDOWN") || why.contains("no connection in time");
     assert!(
-        matches!(&refused, LockError::Failed(why) if why.contains("CLUSTERDOWN")),
+        matches!(&refused, LockError::Failed(why) if says(why)),
         "{refused}"
     );
 }
