@@ -27,6 +27,7 @@ compile_error!(
 
 pub mod clock;
 pub mod ids;
+mod kept;
 pub mod lock;
 mod postgres_link;
 mod redis_link;

@@ -5,10 +5,11 @@
 //! trip and is a transaction of its own. A connection that let one statement time out is thrown
 //! away. Nothing waits beyond its deadline. No TLS.
 
+use crate::kept::{Kept, Usable};
 use crate::redis_link::WrongAddress;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
@@ -32,9 +33,7 @@ pub(crate) struct Link {
     port: u16,
     /// What every new connection is told first.
     greeting: String,
-    present: Mutex<Option<Arc<Live>>>,
-    /// Held by the one who connects anew.
-    connecting: tokio::sync::Mutex<()>,
+    kept: Kept<Live>,
 }
 
 /// One connection. Its driver ends with it.
@@ -65,8 +64,7 @@ impl Link {
             host,
             port,
             greeting: greeting.to_owned(),
-            present: Mutex::default(),
-            connecting: tokio::sync::Mutex::default(),
+            kept: Kept::default(),
         })
     }
 
@@ -83,30 +81,14 @@ impl Link {
 
     /// The present connection, or a new one.
     async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
-        match self.present() {
+        match self.kept.present() {
             Some(live) => Ok(live),
             // On the heap: connecting is rare, and its future is many times a statement's.
-            None => Box::pin(self.reconnect(until)).await,
+            None => {
+                let (late, connect) = (late(Stage::Connecting), self.connect(None, until));
+                Box::pin(self.kept.anew(until, late, connect)).await
+            }
         }
-    }
-
-    /// The present connection, if it is good.
-    fn present(&self) -> Option<Arc<Live>> {
-        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        present.as_ref().filter(|live| live.is_good()).cloned()
-    }
-
-    /// A new connection, made by one for all who wait. Nothing has been sent if it fails.
-    async fn reconnect(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
-        let turn = timeout_at(until, self.connecting.lock()).await;
-        let _turn = turn.map_err(|_| late(Stage::Connecting))?;
-        if let Some(live) = self.present() {
-            return Ok(live);
-        }
-        let live = Arc::new(self.connect(None, until).await?);
-        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        *present = Some(Arc::clone(&live));
-        Ok(live)
     }
 
     /// A connection of the caller's own. Each notification that comes is told to `heard`.
@@ -152,12 +134,13 @@ where
     }
 }
 
-impl Live {
-    /// Worth a statement: neither broken nor suspect.
-    pub(crate) fn is_good(&self) -> bool {
+impl Usable for Live {
+    fn is_good(&self) -> bool {
         self.is_open() && !self.given_up.load(Ordering::Relaxed)
     }
+}
 
+impl Live {
     /// Not closed, as far as we know: for a session that is more than its next answer.
     pub(crate) fn is_open(&self) -> bool {
         !self.client.is_closed() && !self.driver.is_finished()

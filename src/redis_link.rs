@@ -5,12 +5,13 @@
 //! black-holed connection for ever. Here a connection that let one command time out is thrown
 //! away, because its next reply might come arbitrarily late. Nothing waits beyond its deadline.
 
+use crate::kept::{Kept, Usable};
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, ServerErrorKind, Value,
 };
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
@@ -18,9 +19,7 @@ use tokio::time::{Instant, timeout_at};
 /// A place to connect to, and the present connection to it.
 pub(crate) struct Link {
     address: String,
-    present: Mutex<Option<Arc<Live>>>,
-    /// Held by the one who connects anew.
-    connecting: tokio::sync::Mutex<()>,
+    kept: Kept<Live>,
 }
 
 /// An address that cannot be understood.
@@ -63,8 +62,7 @@ impl Link {
             .map_err(|_| wrong("its port is not a number up to 65535"))?;
         Ok(Link {
             address: address.to_owned(),
-            present: Mutex::default(),
-            connecting: tokio::sync::Mutex::default(),
+            kept: Kept::default(),
         })
     }
 
@@ -76,35 +74,19 @@ impl Link {
 
     /// The present connection, or a new one. Sends nothing.
     pub(crate) async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
-        match self.present() {
+        match self.kept.present() {
             Some(live) => Ok(live),
             // On the heap: connecting is rare, and its future is many times a command's.
-            None => Box::pin(self.reconnect(until)).await,
+            None => {
+                let (late, connect) = (late(Stage::Connecting), self.connect(until));
+                Box::pin(self.kept.anew(until, late, connect)).await
+            }
         }
     }
 
     /// Where it leads.
     pub(crate) fn address(&self) -> &str {
         &self.address
-    }
-
-    /// The present connection, if it is good.
-    fn present(&self) -> Option<Arc<Live>> {
-        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        present.as_ref().filter(|live| live.is_good()).cloned()
-    }
-
-    /// A new connection, made by one for all who wait. Nothing has been sent if it fails.
-    async fn reconnect(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
-        let turn = timeout_at(until, self.connecting.lock()).await;
-        let _turn = turn.map_err(|_| late(Stage::Connecting))?;
-        if let Some(live) = self.present() {
-            return Ok(live);
-        }
-        let live = Arc::new(self.connect(until).await?);
-        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        *present = Some(Arc::clone(&live));
-        Ok(live)
     }
 
     /// A connection of the caller's own. Sends nothing.
@@ -131,12 +113,13 @@ impl Link {
     }
 }
 
-impl Live {
-    /// Worth a command: neither broken nor suspect.
-    pub(crate) fn is_good(&self) -> bool {
+impl Usable for Live {
+    fn is_good(&self) -> bool {
         !self.driver.is_finished() && !self.given_up.load(Ordering::Relaxed)
     }
+}
 
+impl Live {
     /// Sends one command.
     pub(crate) async fn call(&self, command: &Cmd, until: Instant) -> Result<Value, NoAnswer> {
         let mut connection = self.connection.clone();

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
         "exit",
         "say",
         "postgres_link",
+        "kept",
         "redis_link",
     ],
     &["lock", "store"],

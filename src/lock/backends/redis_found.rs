@@ -5,6 +5,7 @@
 //! never made anew behind the back of whoever found it: what answers at the same address a moment
 //! later may be another server.
 
+use crate::kept::Usable;
 use crate::lock::flaws::Flaw;
 use crate::redis_link::{Link, Live, NoAnswer};
 use async_trait::async_trait;
