@@ -113,7 +113,7 @@ pub(super) fn within_one_process(backend: &str) -> bool {
 
 /// Whether the locks of a back end live on a Postgres server.
 pub(super) fn on_postgres(backend: &str) -> bool {
-    backends::named(backend).is_some_and(|kind| kind.servers == Servers::Postgres)
+    backends::live_on(backend, Servers::Postgres)
 }
 
 /// Whether the lab starts the servers that a back end lives on; why not, if it does not.
@@ -134,8 +134,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
 
 /// How many servers a back end lives on, as far as the lab starts them.
 pub(super) fn servers_of(backend: &str) -> usize {
-    let one =
-        backends::named(backend).map_or(0, |kind| usize::from(kind.servers == Servers::Redis));
+    let one = usize::from(backends::live_on(backend, Servers::Redis));
     deployment::of(backend).map_or(one, |kind| kind.members.len())
 }
 

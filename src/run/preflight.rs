@@ -147,8 +147,7 @@ fn look(target: &Target) -> Result<Given, EnvError> {
 
 /// The lock lives on a Postgres server.
 fn on_postgres(plan: &Plan) -> bool {
-    let kind = backends::named(&plan.lock.backend);
-    kind.is_some_and(|kind| kind.servers == Servers::Postgres)
+    backends::live_on(&plan.lock.backend, Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

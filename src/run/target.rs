@@ -115,16 +115,18 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, TargetError> {
     found.min_by_key(far).ok_or_else(|| unknown("none".into()))
 }
 
-/// Why these arms cannot be played on a server that is not the lab's own: one line each, with the
-/// drill's name and a colon before it.
-pub fn refusals<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<String> {
-    let mut refused: Vec<String> = Vec::new();
+/// Why these arms cannot be played on a server that is not the lab's own: the drill and one reason
+/// each.
+pub fn refusals<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<(&'p str, String)> {
+    let mut refused = Vec::new();
     for plan in plans {
-        let why = of_plan(plan).into_iter();
-        let lines = why.map(|why| format!("{}: {why}", plan.drill));
-        // The controls of a drill mostly need what it needs.
-        let new: Vec<String> = lines.filter(|line| !refused.contains(line)).collect();
-        refused.extend(new);
+        for why in of_plan(plan) {
+            let refusal = (plan.drill.as_str(), why);
+            // The controls of a drill mostly need what it needs.
+            if !refused.contains(&refusal) {
+                refused.push(refusal);
+            }
+        }
     }
     refused
 }
@@ -132,7 +134,7 @@ pub fn refusals<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<String> {
 fn of_plan(plan: &Plan) -> Vec<String> {
     let mut why = Vec::new();
     let backend = &plan.lock.backend;
-    if backends::named(backend).is_none_or(|kind| kind.servers != Servers::Redis) {
+    if !backends::live_on(backend, Servers::Redis) {
         why.push(format!(
             "a lock of kind {backend} does not live on one Redis server"
         ));

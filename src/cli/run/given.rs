@@ -30,17 +30,14 @@ pub(super) fn target(args: &Args, experiments: &[Experiment]) -> Result<Option<T
     if why.is_empty() {
         return Ok(Some(target));
     }
-    for line in &why {
-        say::err(format_args!("error: {line}"));
+    for (drill, why) in &why {
+        say::err(format_args!("error: {drill}: {why}"));
     }
-    let refused = |name: &str| {
-        let mut lines = why.iter();
-        lines.any(|line| line.split(':').next() == Some(name))
-    };
-    let mut names = experiments
+    let refused = |name: &str| why.iter().any(|(drill, _)| *drill == name);
+    let names = experiments
         .iter()
         .map(|experiment| experiment.name.as_str());
-    let good: Vec<&str> = names.by_ref().filter(|name| !refused(name)).collect();
+    let good: Vec<&str> = names.filter(|name| !refused(name)).collect();
     if !good.is_empty() {
         say::err(format_args!(
             "on {target} can be played: {}",

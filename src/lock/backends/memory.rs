@@ -3,7 +3,9 @@
 //! may pause it.
 
 use crate::ids::{FencingToken, OwnerToken};
-use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
+use crate::lock::backends::{
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -24,9 +26,7 @@ pub const KIND: LockKind = LockKind {
     capabilities: Capabilities {
         fencing: Promise::Guaranteed,
         exclusion: Promise::Guaranteed,
-        fair: Promise::BestEffort(
-            "waiters are woken in the order of their arrival; a newcomer may overtake",
-        ),
+        fair: IN_TURN,
         wakes: true,
     },
     servers: Servers::None,

@@ -6,7 +6,7 @@
 use crate::lock::error::LockError;
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
-use crate::lock::service::{Capabilities, LockService};
+use crate::lock::service::{Capabilities, LockService, Promise};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -109,6 +109,15 @@ pub enum Servers {
     Postgres,
     /// The same, where sessions hold the locks: of their end no stream of changes tells.
     PostgresSessions,
+}
+
+/// What most back ends promise of their waiters.
+const IN_TURN: Promise =
+    Promise::BestEffort("waiters are woken in the order of their arrival; a newcomer may overtake");
+
+/// Whether the locks of a back end live on such servers.
+pub fn live_on(name: &str, servers: Servers) -> bool {
+    named(name).is_some_and(|kind| kind.servers == servers)
 }
 
 /// One entry of the registry.

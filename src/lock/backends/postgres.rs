@@ -5,7 +5,9 @@ use crate::ids::FencingToken;
 use crate::lock::backends::postgres_ear::{self, Ear};
 pub use crate::lock::backends::postgres_words::TABLE;
 use crate::lock::backends::postgres_words::{DRAW, Digested, GREETING, REMAINING, Words};
-use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
+use crate::lock::backends::{
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -21,22 +23,23 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSqlOwned, Type};
 
 /// Longest time to connect in the first place.
-const CONNECT_BUDGET: Duration = Duration::from_secs(2);
+pub(super) const CONNECT_BUDGET: Duration = Duration::from_secs(2);
+
+/// What a row that stays promises of its fencing token.
+pub(super) const STAYS: Promise = Promise::BestEffort(
+    "rises for as long as the server keeps its rows, a crash included; a failover to a standby that lagged or a restored backup can set it back",
+);
 
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
     name: "postgres",
     summary: "one Postgres server, one row a lock, one statement an operation",
     capabilities: Capabilities {
-        fencing: Promise::BestEffort(
-            "rises for as long as the server keeps its rows, a crash included; a failover to a standby that lagged or a restored backup can set it back",
-        ),
+        fencing: STAYS,
         exclusion: Promise::BestEffort(
             "for as long as the server keeps its rows and its wall clock does not jump",
         ),
-        fair: Promise::BestEffort(
-            "waiters are woken in the order of their arrival; a newcomer may overtake",
-        ),
+        fair: IN_TURN,
         wakes: true,
     },
     servers: Servers::Postgres,
@@ -59,20 +62,34 @@ pub const KIND: LockKind = LockKind {
 fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
-        let link = Link::new(&spec.address, &format!("{GREETING};{TABLE}"))?;
-        let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
-        let until = Instant::now() + CONNECT_BUDGET;
-        let answers = link.call("SELECT 1", &[], until).await;
-        answers.map_err(|why| LockError::Failed(CommandError::from(why).to_string()))?;
+        let (link, ears) = reach(&spec.address, TABLE, Instant::now() + CONNECT_BUDGET).await?;
         let service: Arc<dyn LockService> = Arc::new(Postgres {
             link,
-            ears: Arc::new(ears),
+            ears,
             words: Words::new(spec.flaw),
             flaw: spec.flaw,
             armed: spec.armed,
         });
         Ok(service)
     })
+}
+
+/// A connection that has been answered on and the table is there for, and one for those who wait,
+/// which never connects itself.
+pub(super) async fn reach(
+    address: &str,
+    table: &str,
+    until: Instant,
+) -> Result<(Link, Arc<Link>), LockError> {
+    let link = Link::new(address, &format!("{GREETING};{table}"))?;
+    let ears = Link::new(address, postgres_ear::GREETING)?;
+    link.call("SELECT 1", &[], until).await.map_err(failed)?;
+    Ok((link, Arc::new(ears)))
+}
+
+/// Why nobody can be reached.
+pub(super) fn failed(why: NoAnswer) -> LockError {
+    LockError::Failed(CommandError::from(why).to_string())
 }
 
 struct Postgres {

@@ -9,20 +9,23 @@
 //! A grant lives as long as its session: a holder whose connection broke has lost the lock, learns
 //! so with its next renewal, and never gets it back.
 
-use crate::lock::backends::postgres::{column, fencing_token, lease_ms, milliseconds, nonsense};
-use crate::lock::backends::postgres_ear::{self, Ear};
+use crate::lock::backends::postgres::{
+    CONNECT_BUDGET, STAYS, column, failed, fencing_token, lease_ms, milliseconds, nonsense, reach,
+};
+use crate::lock::backends::postgres_ear::Ear;
 use crate::lock::backends::postgres_sessions::{
     Advisory, RELEASE, RENEW, STEP, Sessions, TABLE, named,
 };
-use crate::lock::backends::postgres_words::{Digested, GREETING};
-use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, Servers, check_flaw};
-use crate::lock::error::{CommandError, LockError};
+use crate::lock::backends::postgres_words::Digested;
+use crate::lock::backends::{
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+};
+use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
     AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
     Wake,
 };
-use crate::postgres_link::Link;
 use async_trait::async_trait;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,22 +33,16 @@ use tokio::time::{Instant, sleep_until};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-/// Longest time to connect in the first place.
-const CONNECT_BUDGET: Duration = Duration::from_secs(2);
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
     name: "postgres-advisory",
     summary: "one Postgres server, an advisory lock of a session; the server ends a session that is silent for a lease",
     capabilities: Capabilities {
-        fencing: Promise::BestEffort(
-            "rises for as long as the server keeps its rows, a crash included; a failover to a standby that lagged or a restored backup can set it back",
-        ),
+        fencing: STAYS,
         exclusion: Promise::BestEffort(
             "for as long as the server runs: a restart or a failover ends every session, and with it every lock before its lease has ended",
         ),
-        fair: Promise::BestEffort(
-            "waiters are woken in the order of their arrival; a newcomer may overtake",
-        ),
+        fair: IN_TURN,
         wakes: true,
     },
     servers: Servers::PostgresSessions,
@@ -65,15 +62,12 @@ pub const KIND: LockKind = LockKind {
 fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
-        let link = Link::new(&spec.address, &format!("{GREETING};{TABLE}"))?;
-        let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
         let until = Instant::now() + CONNECT_BUDGET;
-        let failed = |why| LockError::Failed(CommandError::from(why).to_string());
-        link.call("SELECT 1", &[], until).await.map_err(failed)?;
+        let (link, ears) = reach(&spec.address, TABLE, until).await?;
         let spare = link.connect(None, until).await.map_err(failed)?;
         let service: Arc<dyn LockService> = Arc::new(Advisory {
             link,
-            ears: Arc::new(ears),
+            ears,
             sessions: Mutex::new(Sessions::with(spare)),
             flaw: spec.flaw,
             armed: spec.armed,

@@ -2,7 +2,7 @@
 
 use crate::lock::backends::redis_lock::Redis;
 use crate::lock::backends::redis_scripts::Scripts;
-use crate::lock::backends::{ConnectSpec, Connecting, LockKind, Servers, check_flaw};
+use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Capabilities, Promise};
 use crate::redis_link::Link;
@@ -18,9 +18,7 @@ pub const KIND: LockKind = LockKind {
         exclusion: Promise::BestEffort(
             "for as long as the server keeps its data and its wall clock does not jump",
         ),
-        fair: Promise::BestEffort(
-            "waiters are woken in the order of their arrival; a newcomer may overtake",
-        ),
+        fair: IN_TURN,
         wakes: true,
     },
     servers: Servers::Redis,

@@ -44,8 +44,7 @@ impl Scene {
 
     /// The lock lives on a Postgres server.
     pub fn locks_on_postgres(&self) -> bool {
-        let kind = backends::named(&self.plan.lock.backend);
-        kind.is_some_and(|kind| kind.servers == Servers::Postgres)
+        backends::live_on(&self.plan.lock.backend, Servers::Postgres)
     }
 
     /// What a server speaks.
