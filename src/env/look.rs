@@ -17,7 +17,7 @@ use std::io;
 pub fn group(pgid: i32) -> io::Result<Vec<ThreadLook>> {
     let members = procfs::all()?
         .into_iter()
-        .filter(|stat| stat.group == pgid || (stat.parent == pgid && !stat.is_dead()));
+        .filter(|stat| stat.group == pgid || stat.is_living_child_of(pgid));
     let mut threads: Vec<ThreadLook> = members
         .flat_map(|stat| process(stat.pid, stat.start_ticks))
         .collect();

@@ -16,6 +16,7 @@ pub mod process;
 pub mod procfs;
 pub mod redis;
 pub mod root;
+pub mod socket_file;
 pub mod sockets;
 pub mod stop;
 pub mod sweep;

@@ -32,6 +32,11 @@ impl Stat {
         matches!(self.state, 'Z' | 'X' | 'x')
     }
 
+    /// A child of this process that has not ended.
+    pub const fn is_living_child_of(&self, parent: i32) -> bool {
+        self.parent == parent && !self.is_dead()
+    }
+
     /// Fields after the name are counted from the last `)`: a name may hold spaces and brackets.
     /// Reads the text of a `stat` file, of a process or of one of its threads. The program's name
     /// may itself hold spaces and brackets.

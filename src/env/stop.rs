@@ -104,7 +104,7 @@ fn signal_apart(pgid: i32, which: Signal) -> io::Result<()> {
 /// Children of a group's leader that lead groups of their own, as those of Postgres do.
 fn apart(pgid: i32) -> io::Result<Vec<i32>> {
     let all = procfs::all()?.into_iter();
-    let apart = all.filter(|stat| stat.parent == pgid && stat.group != pgid && !stat.is_dead());
+    let apart = all.filter(|stat| stat.group != pgid && stat.is_living_child_of(pgid));
     Ok(apart.map(|stat| stat.pid).collect())
 }
 

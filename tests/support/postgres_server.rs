@@ -5,6 +5,7 @@
 
 use lockdrill::env::postgres::find;
 use lockdrill::env::postgres::server::{self, Launch};
+use lockdrill::env::procfs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -206,7 +207,7 @@ fn end(child: &mut Child) {
     // The first process stands still while its children are looked for, so that it makes no more.
     signal(child, Signal::SIGSTOP);
     let pid = i32::try_from(child.id()).expect("a pid fits");
-    let all = server::processes(pid).unwrap_or_default();
+    let all = processes(pid);
     signal(child, Signal::SIGKILL);
     let _ = child.wait();
     let deadline = Instant::now() + PATIENCE;
@@ -219,14 +220,23 @@ fn end(child: &mut Child) {
     }
 }
 
+/// Every process of the server whose first process is `pid`, that one first.
+fn processes(pid: i32) -> Vec<i32> {
+    let all = procfs::all().unwrap_or_default().into_iter();
+    let children = all.filter(|stat| stat.is_living_child_of(pid));
+    std::iter::once(pid)
+        .chain(children.map(|stat| stat.pid))
+        .collect()
+}
+
 fn lives(pid: i32) -> bool {
-    lockdrill::env::procfs::stat(pid).is_ok_and(|stat| !stat.is_dead())
+    procfs::stat(pid).is_ok_and(|stat| !stat.is_dead())
 }
 
 /// To every process of the server.
 fn signal(child: &Child, which: Signal) {
     let pid = i32::try_from(child.id()).expect("a pid fits");
-    for pid in server::processes(pid).unwrap_or_default() {
+    for pid in processes(pid) {
         // Gone already is as good.
         let _ = kill(Pid::from_raw(pid), which);
     }

@@ -7,7 +7,7 @@
 //! Each of its processes but the first is the leader of a process group of its own, so whoever
 //! stops or kills the server has to look for them.
 
-use crate::env::procfs;
+use crate::env::socket_file;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -22,9 +22,6 @@ pub const APART: [&str; 5] = [
 
 /// Role that owns everything, and name of the first database.
 pub const ROLE: &str = "postgres";
-
-/// Longest path of a socket file on Linux, in bytes.
-const SOCKET_PATH_MAX: usize = 107;
 
 /// Makes what is not there, then becomes the server: data, initdb, postgres, its arguments.
 const SCRIPT: &str = r#"
@@ -112,27 +109,5 @@ pub const OPEN: &str = "local all all trust\nlocal replication all trust\nhost a
 /// # Errors
 /// When the path is too long for a socket; the message says so.
 pub fn socket(folder: &Path, port: u16) -> Result<PathBuf, String> {
-    let path = folder.join(format!(".s.PGSQL.{port}"));
-    let length = path.as_os_str().len();
-    if length > SOCKET_PATH_MAX {
-        let path = path.display();
-        return Err(format!(
-            "the path {path} has {length} bytes; a socket takes {SOCKET_PATH_MAX}"
-        ));
-    }
-    Ok(path)
-}
-
-/// Every process of the server whose first process is `pid`, that one first.
-///
-/// # Errors
-/// When /proc cannot be listed.
-pub fn processes(pid: i32) -> std::io::Result<Vec<i32>> {
-    let all = procfs::all()?;
-    let children = all
-        .iter()
-        .filter(|stat| stat.parent == pid && !stat.is_dead());
-    Ok(std::iter::once(pid)
-        .chain(children.map(|stat| stat.pid))
-        .collect())
+    socket_file::fits(folder.join(format!(".s.PGSQL.{port}")))
 }

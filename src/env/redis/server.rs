@@ -4,27 +4,17 @@
 //! It starts on a socket file alone, the observer's own way in, and gets its port only once the
 //! observer follows it: so nobody can be granted anything unseen, not even after a restart.
 
+use crate::env::socket_file;
 use crate::plan::Persist;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-
-/// Longest path of a socket file on Linux, in bytes.
-const SOCKET_PATH_MAX: usize = 107;
 
 /// The observer's way in to a server that lives in `folder`.
 ///
 /// # Errors
 /// When the path is too long for a socket; the message says so.
 pub fn socket(folder: &Path) -> Result<PathBuf, String> {
-    let path = folder.join("s.sock");
-    let length = path.as_os_str().len();
-    if length > SOCKET_PATH_MAX {
-        return Err(format!(
-            "the path {} has {length} bytes; a socket takes {SOCKET_PATH_MAX}",
-            path.display()
-        ));
-    }
-    Ok(path)
+    socket_file::fits(folder.join("s.sock"))
 }
 
 /// Name of the file with the user's settings in the server's folder.
