@@ -190,10 +190,7 @@ pub async fn undo(
 
 /// Starts a dead server again; when it had answered.
 async fn start(scene: &mut Scene, struck: &Struck) -> Result<u64, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        let what = "a worker started as a server";
-        return Err(DirectorError::Bug(what.to_owned()));
-    };
+    let name = struck.server()?;
     until::unsynced(scene, name).await?;
     servers::again(scene, name).await?;
     Ok(scene.now())

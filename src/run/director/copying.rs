@@ -22,7 +22,7 @@ pub(super) async fn ended(
     scene: &mut Scene,
     struck: &Struck,
 ) -> Result<Result<(), String>, DirectorError> {
-    let name = name(struck)?;
+    let name = struck.server()?;
     let backups = deployment::backups(&scene.plan.lock);
     if until::roles(scene, CUT_MAX, |truth| truth.is_cut_off(name, backups)).await? {
         return Ok(Ok(()));
@@ -37,7 +37,7 @@ pub(super) async fn resumed(
     fault: &str,
     struck: &Struck,
 ) -> Result<Option<u64>, DirectorError> {
-    let name = name(struck)?;
+    let name = struck.server()?;
     if !until::roles(scene, BACK_MAX, |truth| truth.copies(name).is_some()).await? {
         return Ok(None);
     }
@@ -52,13 +52,4 @@ pub(super) async fn resumed(
     let answer = telling::ask(scene, &wait, (fault, struck)).await?;
     let all = answer.is_ok_and(|answer| answer == format!("int({copies})"));
     Ok(all.then(|| scene.now()))
-}
-
-fn name(struck: &Struck) -> Result<&str, DirectorError> {
-    match struck {
-        Struck::Server(name, _) => Ok(name),
-        Struck::Worker(..) | Struck::Edges(..) => Err(DirectorError::Bug(
-            "who copies what is no server".to_owned(),
-        )),
-    }
 }

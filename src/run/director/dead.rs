@@ -19,9 +19,7 @@ pub async fn try_place(
     (fault, struck): (&str, &Struck),
     moment: &str,
 ) -> Result<bool, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a worker with an address".to_owned()));
-    };
+    let name = struck.server()?;
     let Some(address) = scene.servers.get(name).map(|server| server.address) else {
         return Ok(false);
     };
@@ -39,10 +37,10 @@ pub async fn try_place(
     }
     scene.taken.insert(address.port());
     let gap = Event::ObserverGap {
-        server: name.clone(),
+        server: name.to_owned(),
         why: "somebody else was where it had been".to_owned(),
     };
-    scene.record(scene.now(), By::Server(name.clone()), gap)?;
+    scene.record(scene.now(), By::Server(name.to_owned()), gap)?;
     Ok(false)
 }
 

@@ -10,14 +10,12 @@ use super::{DirectorError, arrivals, until};
 use crate::env::deployment::{self, Kind, Layout, Member, Site, Watched};
 use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
-use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
 use crate::env::redis::appended;
 use crate::env::redis::door::Door;
 use crate::env::redis::observe::Control;
 use crate::env::redis::role;
 use crate::plan::Service;
-use crate::timeline::event::Event;
 use std::path::Path;
 use std::time::Duration;
 
@@ -86,9 +84,8 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
         env: Vec::new(),
     };
     let spawned = servers::spawn(scene, member.name, program, folder).await?;
-    let Spawned { pid, start_ticks } = spawned;
     let server = Server {
-        pid: Some(pid),
+        pid: Some(spawned.pid),
         service: Service::Lock,
         address: member.address,
         protocol: ServerProtocol::Redis,
@@ -96,12 +93,7 @@ async fn start_member(scene: &mut Scene, member: &Member) -> Result<(), Director
         followed: Followed::No,
         standing: Standing::Up,
     };
-    scene.servers.insert(member.name.to_owned(), server);
-    scene.record_lab(Event::ServerStarted {
-        server: member.name.to_owned(),
-        pid,
-        start_ticks,
-    })
+    servers::stands(scene, (member.name, server), spawned)
 }
 
 /// Waits until all of it is ready; a member that ends meanwhile is told by the kernel.

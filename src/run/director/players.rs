@@ -1,5 +1,6 @@
 //! Who plays in an arm: the workers and the faults, and where each stands.
 
+use super::DirectorError;
 use super::asking::Answered;
 use super::waits::Wait;
 use crate::env::control::Control;
@@ -95,6 +96,19 @@ pub enum Struck {
 }
 
 impl Struck {
+    /// The server that was hit.
+    ///
+    /// # Errors
+    /// When it is no server: no fault's own kind says so.
+    pub fn server(&self) -> Result<&str, DirectorError> {
+        match self {
+            Struck::Server(name, _) => Ok(name),
+            Struck::Worker(..) | Struck::Edges(..) => Err(DirectorError::Bug(
+                "what only a server can have was done to another".to_owned(),
+            )),
+        }
+    }
+
     /// The process group; none for what is no process.
     pub const fn pgid(&self) -> Option<i32> {
         match self {

@@ -14,7 +14,6 @@ use crate::env::postgres::observe;
 use crate::env::postgres::server::{CLOSED, HBA, Launch};
 use crate::env::postgres::stream;
 use crate::plan::Service;
-use crate::timeline::event::Event;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
@@ -57,12 +56,7 @@ pub async fn up(scene: &mut Scene) -> Result<(), DirectorError> {
         followed: Followed::Decoded(place),
         standing: Standing::Up,
     };
-    scene.servers.insert(name.to_owned(), server);
-    scene.record_lab(Event::ServerStarted {
-        server: name.to_owned(),
-        pid: spawned.pid,
-        start_ticks: spawned.start_ticks,
-    })
+    servers::stands(scene, (name, server), spawned)
 }
 
 /// A server that answers us, at the address that it had before, at a fixed one in a network of our

@@ -112,20 +112,27 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
         following::follow(scene, door, again.as_ref()).await?;
     }
     let address = open(scene, service, (&control, had)).await?;
-    scene.servers.insert(
-        role.to_owned(),
-        Server {
-            pid: Some(spawned.pid),
-            service,
-            address,
-            protocol: ServerProtocol::Redis,
-            control: Some(control.into()),
-            followed,
-            standing: Standing::Up,
-        },
-    );
+    let server = Server {
+        pid: Some(spawned.pid),
+        service,
+        address,
+        protocol: ServerProtocol::Redis,
+        control: Some(control.into()),
+        followed,
+        standing: Standing::Up,
+    };
+    stands(scene, (role, server), spawned)
+}
+
+/// From here on it is one of the arm's servers.
+pub fn stands(
+    scene: &mut Scene,
+    (name, server): (&str, Server),
+    spawned: Spawned,
+) -> Result<(), DirectorError> {
+    scene.servers.insert(name.to_owned(), server);
     scene.record_lab(Event::ServerStarted {
-        server: role.to_owned(),
+        server: name.to_owned(),
         pid: spawned.pid,
         start_ticks: spawned.start_ticks,
     })

@@ -123,9 +123,7 @@ pub async fn forgotten(
     struck: &Struck,
     since: u64,
 ) -> Result<Result<(), String>, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a worker that forgets".to_owned()));
-    };
+    let name = struck.server()?;
     let forgot = |scene: &Scene| scene.truth.forgot(name).is_some_and(|at| at >= since);
     until::said(scene, FORGOTTEN_MAX, forgot).await?;
     Ok(if forgot(scene) {
@@ -157,15 +155,13 @@ fn controlled(
     scene: &Scene,
     struck: &Struck,
 ) -> Result<Result<(String, Control), String>, DirectorError> {
-    let Struck::Server(name, _) = struck else {
-        return Err(DirectorError::Bug("a command to a worker".to_owned()));
-    };
+    let name = struck.server()?;
     let server = scene.servers.get(name);
     let Some(server) = server.filter(|server| server.standing == Standing::Up) else {
         return Ok(Err(format!("there is no server {name} that answers")));
     };
     let control = server.control.clone();
     Ok(control
-        .map(|control| (name.clone(), control))
+        .map(|control| (name.to_owned(), control))
         .ok_or_else(|| format!("{name} cannot be told anything")))
 }
