@@ -55,13 +55,19 @@ pub fn suggested(longest: u64) -> u64 {
     twice.div_ceil(unit).saturating_mul(unit)
 }
 
+/// How long a lease outlives two renewals in a row that fail, ns: three intervals and the slowest
+/// renewal on top.
+pub fn outlives(every: u64, slowest: u64) -> u64 {
+    every.saturating_mul(3).saturating_add(slowest)
+}
+
 /// What the work times of a run suggest for the lease, in a sentence without its full stop.
 pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
     let lease = ms(plan.lock.lease_ms);
     let told = millis(plan.lock.lease_ms);
     if let Some(every) = plan.lock.renew_ms {
         let slowest = renewals.iter().max().copied().unwrap_or(0);
-        let wanted = ms(every).saturating_mul(3).saturating_add(slowest);
+        let wanted = outlives(ms(every), slowest);
         let is = if wanted > lease {
             "shorter than that"
         } else {

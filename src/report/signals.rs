@@ -24,31 +24,54 @@ pub struct Signal {
     pub shapes: Vec<Shape>,
 }
 
+/// Where to look first if a signal is not as it should be.
+pub mod look_first {
+    /// Few acquisitions, or long waits.
+    pub const ACQUISITIONS: &str =
+        "how much one key covers, a backlog of work, a holder that hangs";
+    /// The lock is held long.
+    pub const HOLD: &str = "slow tails of the work, pauses of the runtime, slow services behind it";
+    /// Renewals fail, or are slow.
+    pub const RENEWALS: &str = "the lock server's latency, the network, starved threads";
+    /// An acquisition takes many commands.
+    pub const ATTEMPTS: &str = "backoff and jitter, the deadline of the request";
+    /// The work takes much of the lease.
+    pub const WORK: &str = "the slow tail (p95, p99), outside services, then the lease";
+    /// Stale writes.
+    pub const STALE: &str = "stopped processes, cut networks, a lease that is too short";
+    /// The lock service ends, or loses locks.
+    pub const SERVICE: &str = "replication lag, elections, nodes and clocks";
+}
+
 /// All seven, in a fixed order, then what was left unknown.
 pub fn of(history: &History) -> Vec<Signal> {
     let counts = counts(history);
-    let waited = spread(&waits(history), "wait");
+    let (waited, held) = (waits(history), holds(history));
     let lease = Some(ms(history.plan.lock.lease_ms));
     let mut all = vec![
         signal(
             "acquisitions and waits",
-            format!("{}; waits: {waited}", outcomes(&counts.attempts)),
-            "how much one key covers, a backlog of work, a holder that hangs",
+            format!(
+                "{}; waits: {}",
+                outcomes(&counts.attempts),
+                spread(&waited, "wait")
+            ),
+            look_first::ACQUISITIONS,
             vec![
                 parts(&counts.attempts, &[Tone::Good, Tone::Plain, Tone::Doubt]),
-                Shape::times("waits", waits(history), None),
+                Shape::times("waits", waited, None),
             ],
         ),
         signal(
             "time held",
-            spread(&holds(history), "grant"),
-            "slow tails of the work, pauses of the runtime, slow services behind it",
-            vec![Shape::times("held", holds(history), lease)],
+            spread(&held, "grant"),
+            look_first::HOLD,
+            vec![Shape::times("held", held, lease)],
         ),
         signal(
             "renewals",
             renewals(history),
-            "the lock server's latency, the network, starved threads",
+            look_first::RENEWALS,
             vec![
                 parts(&counts.renewals, &[Tone::Good, Tone::Doubt]),
                 Shape::times("answered after", renewal_times(history), None),
@@ -57,7 +80,7 @@ pub fn of(history: &History) -> Vec<Signal> {
         signal(
             "attempts an acquisition",
             format!("{}; waiters {}", retries(&counts), waiters(history)),
-            "backoff and jitter, the deadline of the request",
+            look_first::ATTEMPTS,
             vec![Shape::parts(tries(history))],
         ),
     ];
@@ -73,13 +96,13 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
         signal(
             "time at work",
             nearness::told(&work, &history.plan),
-            "the slow tail (p95, p99), outside services, then the lease",
+            look_first::WORK,
             vec![Shape::times("work", work, lease)],
         ),
         signal(
             "stale writes",
             outcomes(&counts.stale),
-            "stopped processes, cut networks, a lease that is too short",
+            look_first::STALE,
             vec![parts(&counts.stale, &[Tone::Doubt, Tone::Bad])],
         ),
         signal(
@@ -89,7 +112,7 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
                 ends(counts.server_exits),
                 losses(history)
             ),
-            "replication lag, elections, nodes and clocks",
+            look_first::SERVICE,
             lives(history),
         ),
         signal(

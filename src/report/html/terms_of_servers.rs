@@ -52,11 +52,6 @@ pub(super) const TERMS: &[Term] = &[
         &["late_us"],
         "How late a sleep of one millisecond was at most on this machine just before the run, in microseconds.",
     ),
-    term(
-        "Redis words: FLUSHALL, PEXPIRE, eviction",
-        &["FLUSHALL", "PEXPIRE", "pexpire", "evicts"],
-        "FLUSHALL deletes every key of a server. PEXPIRE gives a key a lease in milliseconds. Eviction is what a server does with keys that it may drop when its memory is full.",
-    ),
     common(
         "lockdrill recheck, report, doctor",
         &["lockdrill recheck", "lockdrill report", "lockdrill doctor"],

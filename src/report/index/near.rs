@@ -1,8 +1,9 @@
 //! How near each drill was to losing its lock, and its seven signals, over the nights: the figure
 //! of the last night beside a line of all that are shown.
 
-use super::super::nearness::suggested;
+use super::super::nearness::{outlives, suggested};
 use super::super::past::trend::{Night, Series};
+use super::super::signals::look_first;
 use super::super::words::span;
 use super::strip::Shown;
 use super::trend::SERIES_MAX;
@@ -49,7 +50,7 @@ const NEAR: [Column; 4] = [
 const SIGNALS: [Column; 7] = [
     Column {
         name: "acquired; longest wait",
-        hint: "how much one key covers, a backlog of work, a holder that hangs",
+        hint: look_first::ACQUISITIONS,
         value: |night| night.figure("wait_max_ns"),
         text: |night| {
             let (n, all) = (night.figure("granted_n")?, night.figure("attempts_n")?);
@@ -59,13 +60,13 @@ const SIGNALS: [Column; 7] = [
     },
     Column {
         name: "held longest",
-        hint: "slow tails of the work, pauses of the runtime, slow services behind it",
+        hint: look_first::HOLD,
         value: |night| night.figure("hold_max_ns"),
         text: |night| signed(night.figure("hold_max_ns")?),
     },
     Column {
         name: "renewals that worked; slowest",
-        hint: "the lock server's latency, the network, starved threads",
+        hint: look_first::RENEWALS,
         value: |night| night.figure("renewal_max_ns"),
         text: |night| {
             let all = night.figure("renewals_n").filter(|all| *all > 0)?;
@@ -79,7 +80,7 @@ const SIGNALS: [Column; 7] = [
     },
     Column {
         name: "commands for each grant",
-        hint: "backoff and jitter, the deadline of the request",
+        hint: look_first::ATTEMPTS,
         value: |night| tenths(night.figure("attempts_n")?, night.figure("granted_n")?),
         text: |night| {
             let tenths = tenths(night.figure("attempts_n")?, night.figure("granted_n")?)?;
@@ -88,13 +89,13 @@ const SIGNALS: [Column; 7] = [
     },
     Column {
         name: "longest work, of the lease",
-        hint: "the slow tail (p95, p99), outside services, then the lease",
+        hint: look_first::WORK,
         value: share,
         text: |night| Some(format!("{} %", share(night)?)),
     },
     Column {
         name: "stale writes",
-        hint: "stopped processes, cut networks, a lease that is too short",
+        hint: look_first::STALE,
         value: |night| Some(night.figure("stale_refused_n")? + night.figure("stale_accepted_n")?),
         text: |night| {
             let refused = night.figure("stale_refused_n")?;
@@ -104,7 +105,7 @@ const SIGNALS: [Column; 7] = [
     },
     Column {
         name: "lock service",
-        hint: "replication lag, elections, nodes and clocks",
+        hint: look_first::SERVICE,
         value: |night| night.figure("server_ends_n"),
         text: |night| {
             let ends = night.figure("server_ends_n")?;
@@ -131,17 +132,12 @@ fn share(night: &Night) -> Option<i64> {
 
 fn lease(night: &Night) -> Option<String> {
     let lease = night.figure("lease_min_ns").and_then(signed)?;
-    let suggests = match night.figure("renew_max_ns") {
-        Some(every) => {
-            let slowest = night.figure("renewal_max_ns").unwrap_or(0);
-            Some(every.saturating_mul(3).saturating_add(slowest))
-        }
-        None => night
-            .figure("work_max_ns")
-            .and_then(|work| i64::try_from(suggested(work.unsigned_abs())).ok()),
+    let figure = |name: &str| night.figure(name).map(i64::unsigned_abs);
+    let suggests = match figure("renew_max_ns") {
+        Some(every) => Some(outlives(every, figure("renewal_max_ns").unwrap_or(0))),
+        None => figure("work_max_ns").map(suggested),
     };
-    let suggests = suggests.and_then(signed);
-    Some(match suggests {
+    Some(match suggests.map(span) {
         Some(suggests) => format!("has {lease}; suggested {suggests}"),
         None => format!("has {lease}"),
     })
