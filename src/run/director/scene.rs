@@ -9,6 +9,7 @@ use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
 use crate::clock::monotonic_ns;
+use crate::env::deployment::Member;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
@@ -47,6 +48,8 @@ pub struct Scene {
     pub outbox: UnboundedSender<Incoming>,
     /// What a lock of several servers is connected with.
     pub deployed: Option<String>,
+    /// The members of a lock of several servers, as they were started first.
+    pub members: Vec<Member>,
     pub servers: BTreeMap<String, Server>,
     /// The ways from workers to servers, once they are open.
     pub edges: Option<Edges>,
@@ -113,6 +116,7 @@ impl Scene {
             inbox,
             outbox,
             deployed: None,
+            members: Vec::new(),
             servers: BTreeMap::new(),
             edges: None,
             edge_server: None,
