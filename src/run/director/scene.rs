@@ -4,7 +4,7 @@
 use super::clocks::Clock;
 use super::edges::{EdgeServing, Edges};
 use super::incoming::{self, Incoming};
-use super::players::{Fault, FaultState, Server, Worker};
+use super::players::{Fault, Server, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
@@ -102,12 +102,8 @@ impl Scene {
             let _ = tell.send(Incoming::Stall(from, to));
         })
         .map_err(|error| DirectorError::Bug(format!("no stall watch: {error}")))?;
-        let faults = plan.faults.iter().map(|plan| Fault {
-            plan: plan.clone(),
-            state: FaultState::Waiting,
-        });
         let mut scene = Scene {
-            faults: faults.collect(),
+            faults: plan.faults.iter().map(Fault::waiting).collect(),
             namer: Namer::default(),
             spec,
             plan,
