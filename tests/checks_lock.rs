@@ -633,6 +633,28 @@ fn granted_without_a_grant_is_a_lie() {
     assert_violated(&h.judge("outcome_honesty"), "a");
 }
 
+/// The bound is half a second; the lease, of one, ends at 1100.
+#[test]
+fn a_release_told_as_done_long_before_the_lease_ended_is_a_lie() {
+    let told = |gone: u64, stalled: Option<(u64, u64)>| {
+        let mut h = Record::new();
+        h.plan.recovery_bound_ms = 500;
+        let a = h.acquire("a", 100);
+        let op = h.send_release(&a, 299);
+        h.ret("a", op, 300, Told::Ok, Answer::Released);
+        if let Some((from, to)) = stalled {
+            h.stalled(from, to);
+        }
+        h.delete(gone);
+        h.judge("outcome_honesty")
+    };
+    assert_violated(&told(1105, None), "a");
+    // Seen late, but not when a lease ends; or the host stood still meanwhile.
+    assert_holds(&told(900, None));
+    assert_holds(&told(1105, Some((400, 750))));
+    assert_violated(&told(1105, Some((400, 600))), "a");
+}
+
 #[test]
 fn renewed_and_released_without_effect_are_lies() {
     let mut h = Record::new();

@@ -26,6 +26,7 @@ const DRILLS: &[&str] = &[
     "late-first",
     "late-release",
     "late-token",
+    "lost-release",
     "mutex",
     "noscript",
     "old-primary",

@@ -68,6 +68,10 @@ const DRILLS: &[(&str, &str)] = &[
         "late-token",
         include_str!("../../experiments/late-token.toml"),
     ),
+    (
+        "lost-release",
+        include_str!("../../experiments/lost-release.toml"),
+    ),
     ("mutex", include_str!("../../experiments/mutex.toml")),
     ("noscript", include_str!("../../experiments/noscript.toml")),
     (
