@@ -396,6 +396,29 @@ fn a_late_release_that_deletes_anothers_key_is_not() {
     assert!(finding.why.contains("b's grant"), "{}", finding.why);
 }
 
+/// Whether its sender was told so, or had given up long before.
+#[test]
+fn a_renewal_that_takes_an_ended_key_anew_is_not_its_owner_s_to_make() {
+    for told in [true, false] {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        let op = h.send_renewal(&a, 600);
+        if !told {
+            let message = "timed out".to_owned();
+            h.ret("a", op, 900, Told::Info, Answer::Error { message });
+        }
+        h.delete(1102);
+        h.grant(&mut a.clone(), 1200);
+        if told {
+            h.ret("a", op, 1201, Told::Ok, Answer::Renewed);
+        }
+        let finding = h.judge("owner_only");
+        assert_violated(&finding, "a");
+        assert!(finding.why.contains("took the key anew"), "{}", finding.why);
+        assert_holds(&h.judge("records_agree"));
+    }
+}
+
 #[test]
 fn a_late_release_that_was_never_answered_still_has_its_author() {
     let mut h = Record::new();

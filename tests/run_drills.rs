@@ -25,6 +25,7 @@ const DRILLS: &[&str] = &[
     "kill",
     "late-first",
     "late-release",
+    "late-renew",
     "late-token",
     "lost-release",
     "mutex",

@@ -65,6 +65,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/late-release.toml"),
     ),
     (
+        "late-renew",
+        include_str!("../../experiments/late-renew.toml"),
+    ),
+    (
         "late-token",
         include_str!("../../experiments/late-token.toml"),
     ),
