@@ -11,6 +11,7 @@ mod known;
 pub mod marks;
 pub mod rightful;
 pub mod server;
+pub mod taken;
 pub mod tenure;
 pub mod waits;
 pub mod writes;
