@@ -6,9 +6,11 @@ use super::picture::{Anchor, Form, Picture, Words};
 
 mod log;
 mod panel;
+mod rank;
 
 pub use log::LogAxis;
 pub use panel::Panel;
+pub use rank::RankAxis;
 
 /// Lab time from left to right.
 #[derive(Debug, Clone, Copy)]
