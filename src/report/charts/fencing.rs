@@ -7,8 +7,8 @@
 use super::Chart;
 use super::ink::Ink;
 use super::picture::{Form, Picture};
-use super::plot::{Panel, RankAxis, TimeAxis};
-use super::swimlane::{store_forms, write_note};
+use super::plot::{Instant, Panel, RankAxis, TimeAxis};
+use super::swimlane::{seal_form, store_forms, write_note};
 use crate::report::scene::Scene;
 use crate::report::scene::writes::{Fate, WriteMark};
 
@@ -36,12 +36,17 @@ fn draw(scene: &Scene) -> Option<Picture> {
     points.sort_by_key(|(write, _)| write.at());
     let ranks = RankAxis::over(points.iter().map(|(_, token)| *token));
     let panel = Panel::of_height(ranks.height()).labelled(ranks.width());
-    let times = TimeAxis {
-        from: scene.from,
-        to: scene.to,
-        left: panel.area.x,
-        width: panel.area.w,
-    };
+    let instants = points.iter().map(|(point, _)| Instant {
+        at: point.at(),
+        row: 0,
+        room: 11.0,
+    });
+    let times = TimeAxis::stretched(
+        (scene.from, scene.to),
+        panel.area.x,
+        panel.area.w,
+        instants.collect(),
+    );
     let mut picture = panel.begin("Fencing tokens over time at the store");
     times.draw(&mut picture, panel.area.y, panel.bottom());
     let ranks = ranks.at(panel.area);
@@ -49,11 +54,7 @@ fn draw(scene: &Scene) -> Option<Picture> {
     highest(&mut picture, &points, (&times, &ranks));
     let step = points.len().div_ceil(POINTS_MAX).max(1);
     for (write, token) in points.iter().step_by(step) {
-        point(
-            &mut picture,
-            write,
-            (times.x(write.at()), ranks.y(*token)),
-        );
+        point(&mut picture, write, (times.x(write.at()), ranks.y(*token)));
     }
     Some(picture)
 }
@@ -83,13 +84,12 @@ fn highest(
 fn point(picture: &mut Picture, write: &WriteMark, (x, y): (f64, f64)) {
     let note = write_note(write);
     if write.seal {
-        let corners = vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)];
         let ink = if write.fate == Fate::Rejected {
             Ink::Rejected
         } else {
             Ink::Accepted
         };
-        picture.mark(Form::Polygon(corners, ink), note, write.event);
+        picture.mark(seal_form((x, y), ink), note, write.event);
         return;
     }
     for form in store_forms(write, (x, y)) {

@@ -75,7 +75,7 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         .event(clock.at(end), *heal)
         .text(format!(", for {}", span(end.saturating_sub(begun))));
     match mark.removed.map(at) {
-        Some(_) if mark.of_server => match faults::find(&mark.kind) {
+        Some(_) if mark.server.is_some() => match faults::find(&mark.kind) {
             Some(kind) => sentence.text(format!(", {}", seen_over(kind))),
             None => sentence,
         },

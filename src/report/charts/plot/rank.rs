@@ -132,7 +132,10 @@ mod tests {
             let mut rows: Vec<f64> = texts.map(|words| words.y).collect();
             rows.sort_by(f64::total_cmp);
             assert_eq!(rows.is_empty(), n == 0);
-            assert!(rows.windows(2).all(|two| two[1] - two[0] >= 14.9), "{rows:?}");
+            assert!(
+                rows.windows(2).all(|two| two[1] - two[0] >= 14.9),
+                "{rows:?}"
+            );
         }
     }
 }

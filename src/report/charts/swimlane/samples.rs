@@ -1,16 +1,53 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
 use super::beside::{drawn, envelope, read_forms};
-use super::points::sent_on_form;
+use super::points::{park_forms, sent_on_form};
 use super::renewals::renewal_forms;
 use super::server::flushed_form;
-use super::store::harm_forms;
+use super::store::{harm_forms, seal_form};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
 use crate::report::scene::writes::{Fate, Harm};
 
+/// Every entry, in the order of the legend.
+pub(super) const ALL: [Entry; 32] = [
+    BAR,
+    LATE,
+    TAKEN,
+    FAULT,
+    FAULT_ONCE,
+    DEATH,
+    RENEWAL,
+    RENEWAL_FAILED,
+    RENEWAL_TOLD,
+    ASKED,
+    ACCEPTED,
+    REJECTED,
+    STALE,
+    BORROWED,
+    LATE_WRITE,
+    UNKNOWN,
+    SEAL,
+    SEAL_REFUSED,
+    READ,
+    READ_REFUSED,
+    READ_LATE,
+    PUBLISHED,
+    DRAWN,
+    LOST,
+    WAITS,
+    SENT_ON,
+    GRANT,
+    GONE,
+    FLUSHED,
+    DOWN,
+    STALL,
+    STRETCHED,
+];
+
 /// One entry: what it looks like around (x, y), and what it means.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     /// What it means.
     pub(super) meaning: &'static str,
@@ -130,17 +167,11 @@ pub(super) const UNKNOWN: Entry = Entry {
 };
 pub(super) const SEAL: Entry = Entry {
     meaning: "seal: fencing token told on entry",
-    sample: |x, y| {
-        vec![Form::Polygon(
-            vec![
-                (x + 9.0, y - 5.0),
-                (x + 13.0, y),
-                (x + 9.0, y + 5.0),
-                (x + 5.0, y),
-            ],
-            Ink::Accepted,
-        )]
-    },
+    sample: |x, y| vec![seal_form((x + 9.0, y), Ink::Accepted)],
+};
+pub(super) const SEAL_REFUSED: Entry = Entry {
+    meaning: "seal refused",
+    sample: |x, y| vec![seal_form((x + 9.0, y), Ink::Rejected)],
 };
 pub(super) const READ: Entry = Entry {
     meaning: "read answered",
@@ -180,28 +211,7 @@ pub(super) const LOST: Entry = Entry {
 };
 pub(super) const WAITS: Entry = Entry {
     meaning: "waits for the lab's go",
-    sample: |x, y| {
-        vec![
-            Form::Fill(
-                Area {
-                    x: x + 5.3,
-                    y: y - 5.0,
-                    w: 2.4,
-                    h: 10.0,
-                },
-                Ink::FaultEdge,
-            ),
-            Form::Fill(
-                Area {
-                    x: x + 10.3,
-                    y: y - 5.0,
-                    w: 2.4,
-                    h: 10.0,
-                },
-                Ink::FaultEdge,
-            ),
-        ]
-    },
+    sample: |x, y| park_forms((x + 9.0, y)).to_vec(),
 };
 pub(super) const SENT_ON: Entry = Entry {
     meaning: "a held request is sent on to the server",
@@ -235,6 +245,20 @@ pub(super) const STALL: Entry = Entry {
         let (y, h) = (y - 2.0, 5.0);
         vec![Form::Fill(Area { y, h, ..bar(x, y) }, Ink::Stall)]
     },
+};
+
+pub(super) const DOWN: Entry = Entry {
+    meaning: "the server does not run",
+    sample: |x, y| {
+        vec![
+            Form::Hatch(bar(x, y), Ink::Grid),
+            Form::Outline(bar(x, y), Ink::Grid, false),
+        ]
+    },
+};
+pub(super) const STRETCHED: Entry = Entry {
+    meaning: "much at once: here the axis of time is stretched",
+    sample: |x, y| vec![Form::Path(vec![(x, y), (x + 18.0, y)], Ink::Muted, 4.0)],
 };
 
 fn bar(x: f64, y: f64) -> Area {
