@@ -10,6 +10,7 @@ mod legend;
 mod points;
 mod renewals;
 mod samples;
+mod samples_of_work;
 mod server;
 mod shade;
 mod stems;
