@@ -199,15 +199,15 @@ fn table(
         @if series.iter().any(any) {
             h2 id=(id) { (title) }
             p.lead { (lead) }
-            div.scroll {
-                table.figures {
-                    thead { tr { th scope="col" { "drill" }
-                        @for column in columns { th scope="col" { (column.name) small { (column.hint) } } } } }
-                    tbody {
-                        @for series in series.iter().filter(|one| any(one)).take(SERIES_MAX) {
-                            tr { th scope="row" { (series.drill) }
-                                @for column in columns { (cell(column, series, shown)) } }
-                        }
+            // Where the table is shown as cards, it has no heads to carry the hints.
+            dl.hints { @for column in columns { dt { (column.name) } dd { (column.hint) } } }
+            table.figures {
+                thead { tr { th scope="col" { "drill" }
+                    @for column in columns { th scope="col" { (column.name) small { (column.hint) } } } } }
+                tbody {
+                    @for series in series.iter().filter(|one| any(one)).take(SERIES_MAX) {
+                        tr { th scope="row" { (series.drill) }
+                            @for column in columns { (cell(column, series, shown)) } }
                     }
                 }
             }
@@ -218,7 +218,7 @@ fn table(
 fn cell(column: &Column, series: &Series, shown: &Shown) -> Markup {
     let text = series.last().and_then(column.text);
     html! {
-        td { @match text {
+        td data-of=(column.name) { @match text {
             Some(text) => { (text) (shown.line(series, column.value)) },
             None => "–",
         } }

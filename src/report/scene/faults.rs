@@ -9,9 +9,9 @@ pub struct FaultMark {
     pub name: String,
     /// Kind.
     pub kind: String,
-    /// Whom it hit.
+    /// The worker that it hit.
     pub worker: Option<String>,
-    /// Which server it hit.
+    /// The server that it hit.
     pub server: Option<String>,
     /// What was awaited to begin it.
     pub trigger: String,
@@ -32,7 +32,22 @@ pub struct FaultMark {
 }
 
 impl FaultMark {
-    /// When it was over (of a server: when that was seen, not when it was asked for): at once, when its heal began (of a server's when that was seen to have
+    /// Whom it hit, a worker or a server.
+    pub fn whom(&self) -> Option<&str> {
+        self.worker.as_deref().or(self.server.as_deref())
+    }
+
+    /// From when a picture shows it: what is over at once stands where it was done, before
+    /// anything that came of it.
+    pub fn stands(&self) -> u64 {
+        if self.lasts {
+            self.effective
+        } else {
+            self.began.min(self.effective)
+        }
+    }
+
+    /// When it was over: at once, when its heal began (of a server's when that was seen to have
     /// worked: until then nobody could ask it), or never on the record.
     pub fn over(&self) -> Option<u64> {
         if self.lasts && self.server.is_some() {
