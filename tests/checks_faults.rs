@@ -891,6 +891,31 @@ fn a_held_frame_is_held_from_onset_to_heal() {
     }
 }
 
+/// What the server refuses is not done: neither late nor unheard.
+#[test]
+fn a_frame_that_the_server_refused_shows_nothing() {
+    use FrameFate::{Delivered, Dropped, Held, Refused};
+    let request = |what| ("a>lock", what, false);
+    let reply = |what| ("a>lock", what, true);
+    let held = [(600, request(Held)), (HEAL, request(Delivered))];
+    proven(&chosen("hold-request", &held));
+    let refused = [held[0], held[1], (HEAL + 1, request(Refused))];
+    lacks(
+        &chosen("hold-request", &refused),
+        "the server refused the request",
+    );
+    let error = (550, reply(Refused));
+    let late = [(600, reply(Held)), (HEAL, reply(Delivered))];
+    proven(&chosen("hold-reply", &[error, late[0], late[1]]));
+    proven(&chosen("lose-reply", &[error, (600, reply(Dropped))]));
+    for kind in ["hold-reply", "lose-reply"] {
+        lacks(
+            &chosen(kind, &[error]),
+            "was an error, and no other came by",
+        );
+    }
+}
+
 #[test]
 fn a_lost_frame_is_lost_while_the_fault_is_in_effect() {
     use FrameFate::{Dropped, Held};

@@ -44,6 +44,7 @@ mod lock_redis_trouble;
 mod lock_renewal;
 mod lock_sentinel;
 mod lock_waiter;
+mod observed_commands;
 mod recorded_runs;
 mod report_files;
 mod report_golden;

@@ -108,9 +108,21 @@ impl<'a> Case<'a> {
             .filter(own)
             .find(|frame| frame.what == what);
         proof.events.extend(found.map(|frame| frame.seq));
-        proof.require(found.is_some(), || {
-            format!("{name}: the {noun} that it chose never came by while it was in effect")
+        let refused = frames().find(|frame| frame.what == FrameFate::Refused);
+        proof.require(found.is_some(), || match refused {
+            Some(_) => {
+                format!("{name}: the {noun} that it chose was an error, and no other came by")
+            }
+            None => {
+                format!("{name}: the {noun} that it chose never came by while it was in effect")
+            }
         });
+        if let (Some(refused), false) = (refused, reply) {
+            proof.events.push(refused.seq);
+            proof.lacks(format!(
+                "{name}: the server refused the {noun} that it chose: what was chosen was never done"
+            ));
+        }
         let (Some(held), FrameFate::Held) = (found, what) else {
             return;
         };

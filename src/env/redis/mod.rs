@@ -6,6 +6,7 @@ mod asked;
 pub mod cluster;
 pub mod directives;
 pub mod door;
+pub mod effects;
 pub mod find;
 pub mod given;
 pub mod observe;

@@ -3,8 +3,9 @@
 //! that a fault may touch.
 
 use super::door::Door;
+use super::effects::{MARK, Seen, owner_and_fencing};
 use super::role::Role;
-use super::tap::{MARK, Seen, Tap, owner_and_fencing};
+use super::tap::Tap;
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
@@ -62,6 +63,7 @@ async fn stream(door: &Door, mut tap: Tap, out: &UnboundedSender<Observed>) -> s
             let _ = out.send(match seen {
                 Seen::Effect(event) => Observed::Effect(now, event),
                 Seen::Mark(name) => Observed::Mark(name),
+                Seen::Lost(why) => Observed::Gap(now, why),
             });
         }
     }
