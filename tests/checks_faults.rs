@@ -1180,7 +1180,7 @@ fn a_key_that_is_gone_is_told_with_the_fault_that_came_before() {
     let finding = story(400);
     assert_violated(&finding, "b");
     assert!(
-        finding.why.contains("by nothing on the record"),
+        finding.why.contains("nothing on the record removed it"),
         "{finding:#?}"
     );
 }

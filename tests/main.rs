@@ -52,6 +52,7 @@ mod report_keys;
 mod report_metrics;
 mod report_nights;
 mod report_page;
+mod report_pictures;
 mod report_signals;
 mod report_story;
 mod report_suite;

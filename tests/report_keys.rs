@@ -68,7 +68,7 @@ fn a_key_without_a_lease_never_ends() {
     let told = holding::holders(&scene).plain();
     assert_eq!(
         told,
-        "a from 0.43 s to 4.03 s (a key without a lease, it never ends); the key is still there when the record ends at 4.03 s"
+        "nobody until 0.43 s, then a from 0.43 s to 4.03 s (a key without a lease, it never ends); the key is still there when the record ends at 4.03 s"
     );
 }
 

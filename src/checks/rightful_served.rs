@@ -79,13 +79,25 @@ impl Check for RightfulServed {
             [] => String::new(),
             all => format!(" (and {})", all.join(" and ")),
         };
-        let rest = rest(history, accepted.saturating_sub(writes));
+        let rest = beside(history, &crowd) + &rest(history, accepted.saturating_sub(writes));
         Finding::holds(
             self,
             format!(
                 "accepted writes of the only entitled holder: {writes}{apart}, refused: none{rest}"
             ),
         )
+    }
+}
+
+/// Refused writes of a holder that was entitled, but not it alone: no breach of this check, and
+/// named, because the store refused one who had the lock all the same.
+fn beside(history: &History, crowd: &Crowd) -> String {
+    let refused = history.store.iter().filter(|write| {
+        !write.accepted && write.kind == AttemptKind::Write && !crowd.alone_at(write.applied)
+    });
+    match rightful(history, refused).count() {
+        0 => String::new(),
+        n => format!("; refused of one that was entitled at the same time as another: {n}"),
     }
 }
 

@@ -15,15 +15,20 @@ pub fn secs(ns: u64) -> String {
     }
 }
 
-/// What shows that a fault of a server is over: it runs again, or what was done to it is undone.
-pub fn seen_over(kind: &FaultKind) -> &'static str {
+/// What shows that a fault of a server is over: it runs again, or what was done to it is undone. It
+/// may have worked again since the heal began; that is told where it reads as another time.
+pub fn seen_over(kind: &FaultKind, began: &str, seen_at: &str) -> String {
     let runs_again =
         |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
-    if kind.heal.iter().any(runs_again) {
+    let seen = if kind.heal.iter().any(runs_again) {
         "when the server was seen to be back"
     } else {
         "when that was seen to be undone"
+    };
+    if began == seen_at {
+        return seen.to_owned();
     }
+    format!("{seen}, and it may have worked since its heal began at {began}")
 }
 
 /// `1 write`, `2 writes`.

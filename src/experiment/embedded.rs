@@ -65,8 +65,16 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/late-release.toml"),
     ),
     (
+        "late-renew",
+        include_str!("../../experiments/late-renew.toml"),
+    ),
+    (
         "late-token",
         include_str!("../../experiments/late-token.toml"),
+    ),
+    (
+        "lost-release",
+        include_str!("../../experiments/lost-release.toml"),
     ),
     ("mutex", include_str!("../../experiments/mutex.toml")),
     ("noscript", include_str!("../../experiments/noscript.toml")),

@@ -153,6 +153,7 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
+        | Flaw::SwallowsReleaseError
         | Flaw::EvalshaOnly
         | Flaw::FailsOpen
         | Flaw::HotPoll

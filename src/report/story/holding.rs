@@ -34,9 +34,9 @@ pub fn holders(scene: &Scene) -> Sentence {
     for (index, free) in free_before(scene).into_iter().enumerate().take(shown) {
         let tenure = &tenures[index];
         sentence = match (held_until, free) {
-            (None, _) => sentence,
+            (None, _) => sentence.text(line.unheld(index)),
             (Some(_), Some(since)) => sentence.text(line.nobody(since, index)),
-            (Some(until), None) if tenure.from.saturating_add(blur(scene)) < until => {
+            (Some(until), None) if tenure.from.saturating_add(blur(scene, tenure)) < until => {
                 sentence.text(", and at the same time ")
             }
             (Some(_), None) => sentence.text(", then "),
@@ -97,7 +97,7 @@ impl Line<'_> {
             .text(format!("{})", self.promised(tenure, &worker)))
     }
 
-    /// Why a worker that had the lock before has it again: its script asks again.
+    /// By which step a worker that had the lock before has it again.
     fn again(&self, index: usize) -> String {
         let (before, rest) = self.scene.tenures.split_at(index);
         let Some(tenure) = rest.first() else {
@@ -105,7 +105,7 @@ impl Line<'_> {
         };
         match &tenure.step {
             Some(step) if before.iter().any(|other| other.worker == tenure.worker) => {
-                format!(" once more, as its step {step} asks,")
+                format!(" again (by its later step {step})")
             }
             Some(_) | None => String::new(),
         }
@@ -119,7 +119,7 @@ impl Line<'_> {
         };
         let mut others = before.iter().filter(|other| {
             other.key_taken.is_some()
-                && other.entitled > tenure.from.saturating_add(blur(self.scene))
+                && other.entitled > tenure.from.saturating_add(blur(self.scene, tenure))
         });
         others.next_back().map_or_else(String::new, |other| {
             let shared = other.entitled.min(tenure.until).saturating_sub(tenure.from);
@@ -141,6 +141,18 @@ impl Line<'_> {
         } else {
             String::new()
         }
+    }
+
+    /// What the record shows before the first grant.
+    fn unheld(&self, index: usize) -> String {
+        let Some(first) = self.scene.tenures.get(index) else {
+            return String::new();
+        };
+        let far = match first.by_client {
+            true => ", as far as the workers were told,",
+            false => "",
+        };
+        format!("nobody{far} until {}, then ", self.clock.at(first.from))
     }
 
     /// A gap, and when the next holder had asked before and asked again.
@@ -208,7 +220,7 @@ fn ending(scene: &Scene, held_until: u64) -> String {
     if last.is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open) {
         return format!("; the key is still there when the record ends at {ends}");
     }
-    if scene.ends > held_until.saturating_add(blur(scene)) {
+    if scene.ends > held_until.saturating_add(scene.epsilon.saturating_mul(2)) {
         format!(", then nobody until the record ends at {ends}")
     } else {
         format!("; the record ends at {ends}")
@@ -217,15 +229,19 @@ fn ending(scene: &Scene, held_until: u64) -> String {
 
 /// Since when the lock was free before each grant, where it was for longer than the record blurs.
 pub fn free_before(scene: &Scene) -> Vec<Option<u64>> {
-    let mut held_until: Option<u64> = None;
+    let mut last: Option<&Tenure> = None;
     let free = scene.tenures.iter().map(|tenure| {
-        let since = held_until.filter(|until| tenure.from > until.saturating_add(blur(scene)));
-        held_until = held_until.max(Some(tenure.until));
+        let free = |last: &&Tenure| tenure.from > last.until.saturating_add(blur(scene, last));
+        let since = last.filter(free).map(|last| last.until);
+        if last.is_none_or(|last| last.until < tenure.until) {
+            last = Some(tenure);
+        }
         since
     });
     free.collect()
 }
 
-fn blur(scene: &Scene) -> u64 {
-    scene.epsilon.saturating_mul(2)
+/// Closer to an end of this grant than this nothing is told apart, ns.
+fn blur(scene: &Scene, tenure: &Tenure) -> u64 {
+    scene.epsilon.saturating_add(scene.epsilon.max(tenure.blur))
 }

@@ -17,6 +17,7 @@ pub mod notes;
 pub mod points;
 pub mod protection;
 pub mod saved;
+pub mod shared;
 pub mod stale_writes;
 pub mod summed;
 pub mod untested;

@@ -56,7 +56,7 @@ fn none(scene: &Scene) -> Vec<Sentence> {
         (None, Some(_)) => format!("none with a fencing token was tried: {reached}"),
     })];
     sentences.extend(inverted);
-    sentences.extend(lockless.map(without_lock));
+    sentences.extend(lockless.map(|write| without_lock(scene, write)));
     sentences
 }
 
