@@ -6,6 +6,7 @@ pub mod control;
 pub mod deployment;
 pub mod edge;
 pub mod error;
+pub mod etcd;
 pub mod guard;
 pub mod isolation;
 pub mod ledger;
