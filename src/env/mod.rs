@@ -1,6 +1,7 @@
 //! The only place that touches the world: processes, signals, servers, namespaces, folders.
 
 pub mod action;
+pub mod brought;
 pub mod clock_shim;
 pub mod control;
 pub mod deployment;

@@ -1,5 +1,6 @@
 //! Finds an etcd without starting or enabling anything.
 
+use crate::env::brought;
 use crate::env::error::EnvError;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +23,7 @@ pub struct Program {
     pub version: String,
 }
 
-/// The first etcd: `LOCKDRILL_ETCD`, then on `PATH`.
+/// The first etcd: `LOCKDRILL_ETCD`, on `PATH`, then where `make setup-all` puts it.
 ///
 /// # Errors
 /// When there is none, or the one found is older than [`MINIMUM`].
@@ -46,6 +47,7 @@ fn program() -> Result<Program, EnvError> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
+        .chain(brought::folder())
         .find_map(|folder| ask(&folder.join("etcd")))
         .ok_or_else(|| EnvError::new("no etcd found", BRING_IT))
 }
