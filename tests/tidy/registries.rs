@@ -26,6 +26,10 @@ pub const FOLDERS: &[Folder] = &[
         list: "ALL",
         beside: &[
             ("etcd_ear", "the ear of the etcd back end for releases"),
+            (
+                "etcd_steps",
+                "what the operations of the etcd back end are made of",
+            ),
             ("etcd_words", "the requests of the etcd back end"),
             (
                 "postgres_ear",

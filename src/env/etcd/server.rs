@@ -11,9 +11,6 @@ const ELECTION_MS: &str = "200";
 /// Name of the only member.
 const NAME: &str = "e0";
 
-/// What the environment must not say: the program takes settings from it.
-pub const FROM_ENVIRONMENT: &str = "ETCD_";
-
 /// A server that is to be started.
 #[derive(Debug, Clone)]
 pub struct Launch<'a> {
@@ -31,6 +28,9 @@ impl Launch<'_> {
     /// Its arguments.
     pub fn args(&self) -> Vec<String> {
         let clients = format!("http://{}", SocketAddr::new(self.host, self.port));
+        // What it tells others of itself; nobody asks.
+        let told = SocketAddr::new(self.peers.ip(), self.port);
+        let told = format!("http://{told}");
         let peers = format!("http://{}", self.peers);
         let data = self.folder.join("data").display().to_string();
         let cluster = format!("{NAME}={peers}");
@@ -38,7 +38,7 @@ impl Launch<'_> {
             ("name", NAME),
             ("data-dir", &data),
             ("listen-client-urls", &clients),
-            ("advertise-client-urls", &clients),
+            ("advertise-client-urls", &told),
             ("listen-peer-urls", &peers),
             ("initial-advertise-peer-urls", &peers),
             ("initial-cluster", &cluster),

@@ -3,14 +3,17 @@
 //!
 //! The lease is asked for first, and the key is put under it by the transaction that decides: a
 //! grant is never told from a wait, only from that transaction, so that there is no key of one's own
-//! to look after once more. The server counts leases in whole seconds and keeps none that is shorter
+//! to look after once more. A renewal keeps the lease alive and then says the key again, if it is
+//! still its owner's: that alone shows that a majority is there, and shows it to whoever watches.
+//!
+//! The server counts leases in whole seconds and keeps none that is shorter
 //! than one and a half times its election timeout. A lease is rounded up to what it takes; the
 //! holder believes in no more than it asked for. Others may wait so much longer.
 
-use crate::etcd_link::{Code, Link, NoAnswer};
-use crate::ids::FencingToken;
+use crate::etcd_link::Link;
 use crate::lock::backends::etcd_ear::Ear;
-use crate::lock::backends::etcd_words::{self as words, Found, Key};
+use crate::lock::backends::etcd_steps::{Etcd, believed, fencing_token, nonsense};
+use crate::lock::backends::etcd_words::{self as words, Key};
 use crate::lock::backends::{
     Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
 };
@@ -21,7 +24,6 @@ use crate::lock::service::{
     Wake,
 };
 use async_trait::async_trait;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -76,107 +78,6 @@ fn connect(spec: ConnectSpec) -> Connecting {
     })
 }
 
-struct Etcd {
-    link: Arc<Link>,
-    flaw: Option<Flaw>,
-    armed: Option<Armed>,
-}
-
-impl From<NoAnswer> for CommandError {
-    fn from(no_answer: NoAnswer) -> CommandError {
-        match no_answer {
-            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) => CommandError::Failed(why),
-            NoAnswer::Unknown(why) => CommandError::Unknown(why),
-        }
-    }
-}
-
-/// An answer that the server does not give to what was asked: something ran, but who knows what.
-fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's answer makes no sense".into())
-}
-
-fn fencing_token(revision: i64) -> Result<FencingToken, CommandError> {
-    u64::try_from(revision)
-        .map(FencingToken)
-        .map_err(|_| nonsense())
-}
-
-/// What the server keeps may be longer than what was asked for; it is not believed in.
-fn believed(ask: &Ask<'_>, seconds: i64) -> Duration {
-    let kept = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-    ask.lease.min(kept)
-}
-
-impl Etcd {
-    async fn call(&self, path: &str, body: &Value, until: Instant) -> Result<Value, CommandError> {
-        Ok(self.link.call(path, body, until).await?)
-    }
-
-    async fn found(&self, key: &Key, until: Instant) -> Result<Option<Found>, CommandError> {
-        let answer = self.call(words::RANGE, &words::look(key), until).await?;
-        Ok(words::found(&answer))
-    }
-
-    /// The lease of this attempt, and how long the server keeps it.
-    async fn leased(&self, ask: &Ask<'_>) -> Result<Duration, CommandError> {
-        let lease = words::lease_of(ask.owner);
-        let body = words::grant(lease, words::whole_seconds(ask.lease));
-        match self.link.call(words::LEASE_GRANT, &body, ask.until).await {
-            Ok(answer) => {
-                let seconds = words::number(&answer, "/TTL").ok_or_else(nonsense)?;
-                Ok(believed(ask, seconds))
-            }
-            // An earlier send of this attempt has been executed. It began later than we count from.
-            Err(NoAnswer::Refused(Code::FAILED_PRECONDITION, _)) => Ok(ask.lease),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Whoever has the key, or the fencing token of the one that was made.
-    async fn taken(&self, ask: &Ask<'_>, key: &Key) -> Result<Result<i64, Found>, CommandError> {
-        let take = words::take(key, ask.owner, words::lease_of(ask.owner));
-        let answer = self.call(words::TXN, &take, ask.until).await?;
-        if words::succeeded(&answer) {
-            return Ok(Ok(words::revision(&answer).ok_or_else(nonsense)?));
-        }
-        let found = words::found(&answer).ok_or_else(nonsense)?;
-        Ok(if found.owner == *ask.owner {
-            Ok(found.made)
-        } else {
-            Err(found)
-        })
-    }
-
-    /// Gives the lease of an attempt back, and with it whatever a request of it that is still on
-    /// its way would make. If this fails, it ends by itself.
-    async fn revoke(&self, ask: &Ask<'_>) {
-        let body = words::one(words::lease_of(ask.owner));
-        let _ = self.link.call(words::LEASE_REVOKE, &body, ask.until).await;
-    }
-
-    /// The flaw: a lock that is gone is taken again by whoever renews it.
-    async fn recreated(&self, ask: &Ask<'_>, key: &Key) -> Result<RenewAnswer, CommandError> {
-        let lease = self.leased(ask).await?;
-        Ok(match self.taken(ask, key).await? {
-            Ok(_) => RenewAnswer::Renewed { lease },
-            Err(_) => RenewAnswer::Foreign,
-        })
-    }
-
-    /// The flaw: the lease that is extended is that of the key, whosever it is.
-    async fn lease_to_keep(&self, ask: &Ask<'_>, key: &Key) -> Result<i64, CommandError> {
-        let own = words::lease_of(ask.owner);
-        if self.flaw != Some(Flaw::BlindRenew) {
-            return Ok(own);
-        }
-        Ok(self
-            .found(key, ask.until)
-            .await?
-            .map_or(own, |found| found.lease))
-    }
-}
-
 #[async_trait]
 impl LockService for Etcd {
     fn flaw(&self) -> Option<Flaw> {
@@ -222,11 +123,16 @@ impl LockService for Etcd {
         let result = kept.get("result").ok_or_else(nonsense)?;
         // A lease that has ended has no time left; it is not made again.
         let seconds = words::number(result, "/TTL").ok_or_else(nonsense)?;
-        let found = self.found(&key, ask.until).await?;
-        match found {
-            Some(found) if found.lease == lease && seconds > 0 => Ok(RenewAnswer::Renewed {
-                lease: believed(ask, seconds),
-            }),
+        let said = match self.flaw {
+            Some(Flaw::BlindRenew) => words::say_anybodys_again(&key),
+            Some(_) | None => words::say_again(&key, ask.owner, ask.fencing),
+        };
+        let answer = self.call(words::TXN, &said, ask.until).await?;
+        if words::succeeded(&answer) && seconds > 0 {
+            let lease = believed(ask, seconds);
+            return Ok(RenewAnswer::Renewed { lease });
+        }
+        match words::found(&answer) {
             Some(found) if found.owner != *ask.owner => Ok(RenewAnswer::Foreign),
             Some(_) | None if self.flaw == Some(Flaw::RenewRecreates) => {
                 self.recreated(ask, &key).await

@@ -106,21 +106,47 @@ pub(super) fn take(key: &Key, owner: &OwnerToken, lease: i64) -> Value {
 
 /// The key goes if it is this owner's, and of this grant where that is known.
 pub(super) fn give_back(key: &Key, owner: &OwnerToken, fencing: Option<FencingToken>) -> Value {
+    let compare = is_ours(key, owner, fencing);
+    json!({ "compare": compare, "success": [{ "request_delete_range": look(key) }] })
+}
+
+/// The flaw: the key goes, whosever it is.
+pub(super) fn give_back_blindly(key: &Key) -> Value {
+    json!({ "compare": is_there(key), "success": [{ "request_delete_range": look(key) }] })
+}
+
+/// The key is said again as it is, if it is this owner's; else it is told.
+pub(super) fn say_again(key: &Key, owner: &OwnerToken, fencing: Option<FencingToken>) -> Value {
+    again(key, is_ours(key, owner, fencing))
+}
+
+/// The flaw: whosever it is.
+pub(super) fn say_anybodys_again(key: &Key) -> Value {
+    again(key, is_there(key))
+}
+
+fn again(key: &Key, compare: Vec<Value>) -> Value {
+    let again = json!({ "key": key.text(), "ignore_value": true, "ignore_lease": true });
+    json!({
+        "compare": compare,
+        "success": [{ "request_put": again }],
+        "failure": [{ "request_range": look(key) }],
+    })
+}
+
+fn is_ours(key: &Key, owner: &OwnerToken, fencing: Option<FencingToken>) -> Vec<Value> {
     let value = STANDARD.encode(owner.expose());
     let mut compare = vec![json!({ "target": "VALUE", "key": key.text(), "value": value })];
     if let Some(FencingToken(made)) = fencing {
         let made = made.to_string();
         compare.push(json!({ "target": "CREATE", "key": key.text(), "create_revision": made }));
     }
-    json!({ "compare": compare, "success": [{ "request_delete_range": look(key) }] })
+    compare
 }
 
-/// The flaw: the key goes, whosever it is.
-pub(super) fn give_back_blindly(key: &Key) -> Value {
-    json!({
-        "compare": [{ "target": "CREATE", "result": "GREATER", "key": key.text(), "create_revision": "0" }],
-        "success": [{ "request_delete_range": look(key) }],
-    })
+fn is_there(key: &Key) -> Vec<Value> {
+    let made = json!({ "target": "CREATE", "result": "GREATER", "key": key.text(), "create_revision": "0" });
+    vec![made]
 }
 
 /// Takes a place among those who wait.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 pub mod etcd;
 mod etcd_ear;
+mod etcd_steps;
 mod etcd_words;
 pub mod memory;
 pub mod postgres;
