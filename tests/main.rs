@@ -35,6 +35,7 @@ mod given_server;
 mod lock_cluster;
 mod lock_conformance;
 mod lock_deployments;
+mod lock_etcd;
 mod lock_flaws;
 mod lock_handle;
 mod lock_misuse;
