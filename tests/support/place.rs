@@ -49,6 +49,7 @@ impl Place {
             Servers::Redis => server = Some(RedisServer::start()),
             Servers::Sentinel => deployed = Some(Arc::new(Deployed::under_sentinel().await)),
             Servers::Cluster => deployed = Some(Arc::new(Deployed::cluster().await)),
+            Servers::Voters => deployed = Some(Arc::new(Deployed::voters(3).await)),
             Servers::Postgres | Servers::PostgresSessions => {
                 database = Some(PostgresServer::shared().database().await);
             }
@@ -170,7 +171,7 @@ impl Place {
         loop {
             let blocked = match (&self.server, &self.deployed, &self.database) {
                 (Some(server), _, _) => super::redis_lab::blocked(server),
-                (None, Some(deployed), _) => deployed.blocked(),
+                (None, Some(deployed), _) => deployed.blocked() / deployed.ears,
                 (None, None, Some(database)) => database.queue().await,
                 (None, None, None) => return tokio::time::sleep(Duration::from_millis(50)).await,
             };

@@ -30,6 +30,12 @@ mod redis_scripts;
 mod redis_second;
 pub mod redis_sentinel;
 pub mod redis_slots;
+pub mod redlock;
+mod redlock_attempt;
+pub mod redlock_count;
+mod redlock_ears;
+mod redlock_voters;
+mod redlock_words;
 
 pub use redis_found::Via;
 
@@ -105,6 +111,9 @@ pub enum Servers {
     Sentinel,
     /// A Redis Cluster; the address lists nodes of it.
     Cluster,
+    /// Redis servers that know nothing of each other, and a quorum of them decides; the address
+    /// lists them.
+    Voters,
     /// One Postgres server.
     Postgres,
     /// The same, where sessions hold the locks: of their end no stream of changes tells.
@@ -146,6 +155,7 @@ pub const ALL: &[LockKind] = &[
     redis::KIND,
     redis_sentinel::KIND,
     redis_cluster::KIND,
+    redlock::KIND,
     postgres::KIND,
     postgres_advisory::KIND,
     memory::KIND,

@@ -45,7 +45,9 @@ impl Redis {
             | Flaw::FailsOpen
             | Flaw::HotPoll
             | Flaw::WallClockDeadline
-            | Flaw::PlainCounter => Ok(fencing),
+            | Flaw::PlainCounter
+            | Flaw::QuorumOfAnswers
+            | Flaw::OneByOne => Ok(fencing),
         }
     }
 }
