@@ -42,6 +42,7 @@ mod lock_misuse;
 mod lock_postgres;
 mod lock_redis;
 mod lock_redis_trouble;
+mod lock_redlock;
 mod lock_renewal;
 mod lock_sentinel;
 mod lock_waiter;
