@@ -8,7 +8,7 @@ use crate::experiment::{self, Experiment, LoadRequest, Loaded, Overrides};
 use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
-use crate::run::preflight::{self, Ready, Wish};
+use crate::run::preflight::{self, OTHER_PROXY, Ready, Wish};
 use crate::run::shard::Shard;
 use crate::run::target::Target;
 use crate::say;
@@ -157,6 +157,12 @@ fn ready(args: &Args, experiments: &[Experiment], target: Option<Target>) -> Res
             .flat_map(|experiment| std::iter::once(&experiment.main).chain(&experiment.controls))
             .collect(),
     };
+    let asked = wish.target.is_some() || args.isolation == Choice::Guard;
+    if let (true, Some(what)) = (asked, preflight::needs_own_network(&wish.plans)) {
+        let none = "--isolation guard and --target give none";
+        say::err(format_args!("error: {what}: {none}; {OTHER_PROXY}"));
+        return Err(Exit::Usage);
+    }
     preflight::check(&wish).map_err(|error| not_ready(&error.to_string()))
 }
 

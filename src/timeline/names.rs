@@ -287,10 +287,8 @@ impl Namer {
             return Vec::new();
         }
         told.push(grant.clone());
-        vec![
-            format!("{worker}.acquired"),
-            format!("{worker}.acquired.{}", told.len()),
-        ]
+        let name = format!("{worker}.acquired");
+        vec![name.clone(), format!("{name}.{}", told.len())]
     }
 }
 

@@ -6,7 +6,7 @@
 //! there on the observer has lost its place, and says so. None is passed over.
 
 use super::stream::Words;
-use crate::ids::{FencingToken, OwnerDigest};
+use super::value::owner_and_fencing;
 use crate::timeline::event::{Change, Event};
 use std::collections::HashMap;
 
@@ -237,24 +237,6 @@ fn database_of<'a>(options: &[&'a str]) -> Option<&'a str> {
     let mut words = options.iter();
     words.find(|word| word.eq_ignore_ascii_case("DB"))?;
     words.next().copied()
-}
-
-/// What a lock key's value says: `owner:fencing`, or the owner alone. Nobody but the lock
-/// service ever sees the owner token itself.
-pub(super) fn owner_and_fencing(value: &[u8]) -> (OwnerDigest, Option<FencingToken>) {
-    let at = value.iter().rposition(|byte| *byte == b':');
-    let parts = at.map(|at| (&value[..at], &value[at + 1..]));
-    let number = |bytes| std::str::from_utf8(bytes).ok()?.parse().ok();
-    match parts.and_then(|(owner, fencing)| Some((owner, number(fencing)?))) {
-        Some((owner, fencing)) => (OwnerDigest::of(owner), Some(FencingToken(fencing))),
-        None => {
-            let owner = parts.filter(|(_, fencing)| fencing.is_empty());
-            (
-                OwnerDigest::of(owner.map_or(value, |(owner, _)| owner)),
-                None,
-            )
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,3 +18,4 @@ pub mod sentinel;
 pub mod server;
 pub mod stream;
 pub mod tap;
+mod value;

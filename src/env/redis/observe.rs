@@ -3,9 +3,10 @@
 //! that a fault may touch.
 
 use super::door::Door;
-use super::effects::{MARK, Seen, owner_and_fencing};
+use super::effects::{MARK, Seen};
 use super::role::Role;
 use super::tap::Tap;
+use super::value::owner_and_fencing;
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
@@ -229,9 +230,8 @@ impl Control {
     /// When the server does not answer.
     pub async fn mark(&self, name: &str) -> Result<(), EnvError> {
         let key = format!("{}{MARK}", self.prefix);
-        let mut command = redis::cmd("SET");
-        command.arg(key).arg(name).arg("PX").arg(60_000);
-        self.ask(&command).await
+        let mut set = redis::cmd("SET");
+        self.ask(set.arg(key).arg(name).arg("PX").arg(60_000)).await
     }
 
     /// What is left of one lock key; none if there is no key.

@@ -1,6 +1,7 @@
 //! One command after the other, in words.
 
 use super::*;
+use crate::ids::{FencingToken, OwnerDigest};
 
 fn read(effects: &mut Effects, command: &str) -> Vec<Seen> {
     effects.read(
