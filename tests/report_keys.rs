@@ -155,7 +155,7 @@ fn a_fault_that_is_over_at_once_has_no_end_to_miss() {
     let model = limit().model(root.path());
     let told = faults_done::told(&model.arms[0])[0].plain();
     assert!(
-        told.contains("the fault named amnesia, at 1.10 s"),
+        told.contains("the fault named amnesia, done by 1.10 s"),
         "{told}"
     );
     assert!(!told.contains("not on the record"), "{told}");

@@ -57,7 +57,11 @@ fn the_line_in_numbers_agrees_with_the_signals() {
     let line = summed::line(&model.arms[0]).unwrap().plain();
     let explained = "overlapping entries 1 (a worker went in while another had not left, after that one's lease had ended: never were two entitled at once); never left";
     assert!(line.contains(explained), "{line}");
-    assert!(html::page(&model).unwrap().contains("overlapping entries</abbr> 1"));
+    assert!(
+        html::page(&model)
+            .unwrap()
+            .contains("overlapping entries</abbr> 1")
+    );
 }
 
 /// The store sees a number: one that two grants share tells neither from the other.
@@ -114,7 +118,10 @@ fn a_lease_is_suggested_from_the_longest_work() {
     let told = suggestion(&[2_440_000_000], &[103_000_000], &plan);
     assert!(told.ends_with("is 3 ms shorter than that"), "{told}");
     let told = suggestion(&[2_440_000_000], &[1_000_000], &plan);
-    assert!(told.ends_with("longer; that is no reason to shorten it"), "{told}");
+    assert!(
+        told.ends_with("longer; that is no reason to shorten it"),
+        "{told}"
+    );
 }
 
 /// Each limit that a built-in drill names has more to say than that one must decide.

@@ -106,7 +106,7 @@ fn rest(history: &History, uncounted: usize) -> String {
     match uncounted {
         0 => String::new(),
         n => format!(
-            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (less than {} from a grant or its end is not certain)",
+            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (a time of the server is known to within {} at best, and a release only between its request and when its effect was read)",
             secs(history.epsilon_ns)
         ),
     }

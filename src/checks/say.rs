@@ -20,15 +20,16 @@ pub fn secs(ns: u64) -> String {
 pub fn seen_over(kind: &FaultKind, began: &str, seen_at: &str) -> String {
     let runs_again =
         |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
-    let seen = if kind.heal.iter().any(runs_again) {
-        "when the server was seen to be back"
-    } else {
-        "when that was seen to be undone"
+    let runs_again = kind.heal.iter().any(runs_again);
+    let seen = match runs_again {
+        true => "when the server was seen to be back",
+        false => "when that was seen to be undone",
     };
-    if began == seen_at {
-        return seen.to_owned();
+    match runs_again {
+        _ if began == seen_at => seen.to_owned(),
+        true => format!("{seen}, and it may have worked since the heal began at {began}"),
+        false => format!("{seen}, and the heal began at {began}"),
     }
-    format!("{seen}, and it may have worked since its heal began at {began}")
 }
 
 /// `1 write`, `2 writes`.

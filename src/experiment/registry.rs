@@ -126,7 +126,8 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),
-        Servers::Sentinel | Servers::Cluster => deployment::of(backend)
+        Servers::Etcd => Err("the lab does not follow an etcd: who held it could not be shown"),
+        Servers::Sentinel | Servers::Cluster | Servers::Voters => deployment::of(backend)
             .map(|_| ())
             .ok_or("the lab starts one server for locks, and no deployment of several"),
     }

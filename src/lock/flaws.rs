@@ -35,6 +35,10 @@ pub enum Flaw {
     WallClockDeadline,
     /// The fencing token is the counter alone, without the failover's epoch.
     PlainCounter,
+    /// A quorum is counted among the servers that answered.
+    QuorumOfAnswers,
+    /// Servers are asked one after another, each for as long as the whole command may take.
+    OneByOne,
 }
 
 /// Every flaw.
@@ -53,6 +57,8 @@ pub const ALL: &[Flaw] = &[
     Flaw::HotPoll,
     Flaw::WallClockDeadline,
     Flaw::PlainCounter,
+    Flaw::QuorumOfAnswers,
+    Flaw::OneByOne,
 ];
 
 impl Flaw {
@@ -73,6 +79,8 @@ impl Flaw {
             Flaw::HotPoll => "hot_poll",
             Flaw::WallClockDeadline => "wall_clock_deadline",
             Flaw::PlainCounter => "plain_counter",
+            Flaw::QuorumOfAnswers => "quorum_of_answers",
+            Flaw::OneByOne => "one_by_one",
         }
     }
 
@@ -120,6 +128,12 @@ impl Flaw {
             }
             Flaw::PlainCounter => {
                 "the fencing token is the counter alone, without the failover's epoch: a failover that loses the counter gives a token a second time"
+            }
+            Flaw::QuorumOfAnswers => {
+                "a majority of the servers that answered counts as a quorum: two clients that reach different servers are both granted"
+            }
+            Flaw::OneByOne => {
+                "the servers are asked one after another, each for as long as the whole command may take: one that hangs keeps the others from being asked"
             }
         }
     }

@@ -146,7 +146,8 @@ fn parts(of: &[(&'static str, usize)], tones: &[Tone]) -> Option<Shape> {
 fn ends(n: usize) -> String {
     match n {
         0 => "no server ended".to_owned(),
-        n => format!("a server ended {}", count(n, "time")),
+        1 => "a server ended once".to_owned(),
+        n => format!("servers ended {n} times"),
     }
 }
 
@@ -160,7 +161,12 @@ fn stale(counts: &Counts) -> String {
 }
 
 fn outcomes(of: &[(&'static str, usize)]) -> String {
-    let told: Vec<String> = of.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    let word = |name: &'static str| match name {
+        "other" => "failed or without an answer",
+        name => name,
+    };
+    let told = of.iter().map(|(name, n)| format!("{n} {}", word(name)));
+    let told: Vec<String> = told.collect();
     told.join(", ")
 }
 

@@ -138,6 +138,7 @@ fn attempt(
         redis: ready.redis.path.clone(),
         lock_redis: job.lock_redis.clone(),
         postgres: ready.postgres.as_ref().map(|found| found.folder.clone()),
+        etcd: ready.etcd.as_ref().map(|found| found.path.clone()),
         program: ready.program.clone(),
         given: given(job, ready)?,
     };

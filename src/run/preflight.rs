@@ -2,6 +2,7 @@
 
 use crate::env::edge;
 use crate::env::error::EnvError;
+use crate::env::etcd::find::{self as find_etcd, Program};
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
 use crate::env::postgres::find::{self as find_postgres, Programs};
@@ -38,6 +39,8 @@ pub struct Ready {
     pub named: BTreeMap<String, RedisBinary>,
     /// The Postgres programs, if some lock lives on one.
     pub postgres: Option<Programs>,
+    /// The etcd, if some lock lives on one.
+    pub etcd: Option<Program>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -89,10 +92,14 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
-    let postgres = match wish.plans.iter().copied().any(on_postgres) {
-        true => Some(find_postgres::find()?),
-        false => None,
+    let on = |servers| {
+        let mut plans = wish.plans.iter();
+        plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
     };
+    let postgres = on(Servers::Postgres)
+        .then(find_postgres::find)
+        .transpose()?;
+    let etcd = on(Servers::Etcd).then(find_etcd::find).transpose()?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -117,6 +124,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         redis,
         named,
         postgres,
+        etcd,
         isolation,
         fallback,
         program,
@@ -164,11 +172,6 @@ fn look(target: &Target) -> Result<Given, EnvError> {
             }
             error
         })
-}
-
-/// The lock lives on a Postgres server.
-fn on_postgres(plan: &Plan) -> bool {
-    backends::live_on(&plan.lock.backend, Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

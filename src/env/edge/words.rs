@@ -39,6 +39,8 @@ pub enum ServerProtocol {
     Redis,
     /// Postgres' own; no command can be chosen.
     Postgres,
+    /// HTTP, to an etcd's gateway; no command can be chosen.
+    Etcd,
     /// Bytes: no command can be chosen.
     Plain,
 }

@@ -46,7 +46,9 @@ impl Redis {
             | Flaw::FailsOpen
             | Flaw::HotPoll
             | Flaw::WallClockDeadline
-            | Flaw::PlainCounter => Ok(fencing),
+            | Flaw::PlainCounter
+            | Flaw::QuorumOfAnswers
+            | Flaw::OneByOne => Ok(fencing),
         }
     }
 }

@@ -57,7 +57,7 @@ fn failed_over(history: &History, grant: &Grant, seen: u64, seq: u64) -> Taken {
 }
 
 /// Faults under which a server drops keys by itself, and how its keys are then told.
-const DROPS: [(&str, &str); 1] = [("evict", "dropped by its server, which had to evict keys")];
+const DROPS: [(&str, &str); 1] = [("evict", "evicted by its server")];
 
 /// The fault of a server that was in effect when a key was gone, if it makes servers drop keys.
 fn dropped(history: &History, grant: &Grant, gone: u64) -> Option<&'static str> {

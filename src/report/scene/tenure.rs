@@ -68,6 +68,7 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
             .map(|grant| from_grant(history, grant))
             .collect()
     };
+    end_before_the_next(history, &mut tenures);
     // Several servers are one lock to whoever asks: what they granted is told in order of time.
     if history
         .grants
@@ -89,6 +90,19 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
         }
     }
     tenures
+}
+
+/// A key that something took was gone when its server granted it anew, whenever that was read.
+fn end_before_the_next(history: &History, tenures: &mut [Tenure]) {
+    let mut next: HashMap<(&str, &str), u64> = HashMap::new();
+    for (grant, tenure) in history.grants.iter().zip(tenures).rev() {
+        let place = (grant.server.as_str(), grant.key.as_str());
+        let from = next.insert(place, tenure.from).unwrap_or(NEVER);
+        if let Some(taken) = tenure.key_taken.as_mut().filter(|taken| taken.at > from) {
+            taken.at = from.max(tenure.from);
+            tenure.until = tenure.until.min(taken.at);
+        }
+    }
 }
 
 fn from_grant(history: &History, grant: &Grant) -> Tenure {

@@ -64,13 +64,19 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         return sentence.text(if mark.lasts {
             format!(" from {} on; its end is not on the record", at(begun))
         } else {
-            format!(" at {}", at(begun))
+            format!(" done by {}", at(begun))
         });
     };
     let woken = mark.healed.filter(|_| mark.server.is_some());
     let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]);
+    let since = match clock.at(mark.began) {
+        since if mark.server.is_some() && since != clock.at(begun) => {
+            format!(" (begun at {since})")
+        }
+        _same => String::new(),
+    };
     let sentence = sentence
-        .text(format!(" from {} to ", clock.at(begun)))
+        .text(format!(" from {}{since} to ", clock.at(begun)))
         .event(clock.at(end), *heal)
         .text(format!(", for {}", span(end.saturating_sub(begun))));
     match mark.removed.map(at) {
@@ -94,7 +100,7 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         .text(if mark.lasts {
             "; it began at "
         } else {
-            "; it was done at "
+            "; its trigger was "
         })
         .code(&mark.trigger)
         .text(place(&mark.trigger));

@@ -1,6 +1,9 @@
 //! Who held the lock, told in one line with its gaps: whoever reads it can say for any second who
 //! held it, or that nobody did, or that the record had ended.
 
+use super::free::blur;
+pub use super::free::free_before;
+use crate::ids::GrantId;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
@@ -77,7 +80,7 @@ impl Line<'_> {
                 self.again(index),
                 self.clock.stretch(tenure.from, tenure.until)
             ));
-        let sentence = sentence.text(self.both(index));
+        let sentence = sentence.text(self.both(index)).text(self.unheard(tenure));
         let Some(taken) = tenure.key_taken else {
             return sentence.text(match tenure.ended {
                 _ if tenure.endless && tenure.ended != Ended::Released => {
@@ -95,6 +98,20 @@ impl Line<'_> {
                 taken.event,
             )
             .text(format!("{})", self.promised(tenure, &worker)))
+    }
+
+    /// Its worker was never told of it: no answer came, or it died before.
+    fn unheard(&self, tenure: &Tenure) -> &'static str {
+        let heard = |grant: &GrantId| {
+            self.scene
+                .beliefs
+                .iter()
+                .any(|belief| belief.grant == *grant)
+        };
+        match &tenure.grant {
+            Some(grant) if !tenure.by_client && !heard(grant) => ", of which it never heard",
+            Some(_) | None => "",
+        }
     }
 
     /// By which step a worker that had the lock before has it again.
@@ -225,23 +242,4 @@ fn ending(scene: &Scene, held_until: u64) -> String {
     } else {
         format!("; the record ends at {ends}")
     }
-}
-
-/// Since when the lock was free before each grant, where it was for longer than the record blurs.
-pub fn free_before(scene: &Scene) -> Vec<Option<u64>> {
-    let mut last: Option<&Tenure> = None;
-    let free = scene.tenures.iter().map(|tenure| {
-        let free = |last: &&Tenure| tenure.from > last.until.saturating_add(blur(scene, last));
-        let since = last.filter(free).map(|last| last.until);
-        if last.is_none_or(|last| last.until < tenure.until) {
-            last = Some(tenure);
-        }
-        since
-    });
-    free.collect()
-}
-
-/// Closer to an end of this grant than this nothing is told apart, ns.
-fn blur(scene: &Scene, tenure: &Tenure) -> u64 {
-    scene.epsilon.saturating_add(scene.epsilon.max(tenure.blur))
 }

@@ -7,6 +7,7 @@ pub mod controls;
 mod drills;
 pub mod faults_done;
 pub mod first_line;
+mod free;
 pub mod holding;
 mod inverted;
 pub mod limits;

@@ -74,7 +74,12 @@ fn kept(arm: &ArmModel) -> Sentence {
         ))
         .then(told(scene, late)),
         None => Sentence::of(format!(
-            "{writes} reached the store, none of them late or older than one that it had taken; no stale write was tried, and {fence}"
+            "{writes} reached the store, {} late or older than one that it had taken; no stale write was tried, and {fence}",
+            if reached(scene).count() == 1 {
+                "not"
+            } else {
+                "none of them"
+            }
         )),
     }
 }

@@ -32,6 +32,9 @@ pub const SERVER: &str = "redis";
 /// Name of the lock server in the record, if it is a Postgres.
 pub const POSTGRES: &str = "postgres";
 
+/// Name of the lock server in the record, if it is an etcd.
+pub const ETCD: &str = "etcd";
+
 /// Name of the store's server, if it has one.
 pub const STORE: &str = "store";
 

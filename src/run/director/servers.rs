@@ -4,7 +4,7 @@
 use super::players::{Followed, Server, Standing};
 use super::ready::{log_of, ready};
 use super::scene::Scene;
-use super::{DirectorError, clocks, following, given, members, ports, postgres, until};
+use super::{DirectorError, clocks, etcd, following, given, members, ports, postgres, until};
 use crate::env::deployment;
 use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
@@ -63,6 +63,8 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
 async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
     if scene.locks_on_postgres() {
         postgres::up(scene).await
+    } else if scene.locks_on_etcd() {
+        etcd::up(scene).await
     } else {
         up(scene, Service::Lock).await
     }

@@ -1,7 +1,7 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
 use super::players::{Followed, Standing};
-use super::scene::{POSTGRES, SERVER, STORE, Scene};
+use super::scene::{ETCD, POSTGRES, SERVER, STORE, Scene};
 use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::lock::backends::{self, Servers};
@@ -38,6 +38,7 @@ impl Scene {
         match service {
             Service::Store => STORE,
             Service::Lock if self.locks_on_postgres() => POSTGRES,
+            Service::Lock if self.locks_on_etcd() => ETCD,
             Service::Lock => SERVER,
         }
     }
@@ -45,6 +46,11 @@ impl Scene {
     /// The lock lives on a Postgres server.
     pub fn locks_on_postgres(&self) -> bool {
         backends::live_on(&self.plan.lock.backend, Servers::Postgres)
+    }
+
+    /// The lock lives on an etcd.
+    pub fn locks_on_etcd(&self) -> bool {
+        backends::live_on(&self.plan.lock.backend, Servers::Etcd)
     }
 
     /// What a server speaks.

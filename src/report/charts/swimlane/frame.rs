@@ -33,6 +33,7 @@ impl<'s> Canvas<'s> {
             scene,
             picture: Picture::new(width, 0.0, label(scene)),
             wanted: Vec::new(),
+            tints: Vec::new(),
             behind: 0,
             shown: Vec::new(),
             axis: TimeAxis::stretched(

@@ -3,7 +3,7 @@
 
 use super::Canvas;
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Form, Lies, Shelf, Words};
+use crate::report::charts::picture::{Anchor, Area, Form, Lies, Shelf, Words};
 
 /// How much a label tells; the first choose their places first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,11 +107,27 @@ impl Canvas<'_> {
                 Lies::Free | Lies::OnBar => {}
                 Lies::OverLines | Lies::Anywhere => {
                     let own = one.ground.filter(|_| words.ink == Ink::OnLease);
-                    let ground = own.unwrap_or(self.ground(words.y));
-                    self.picture.add(Form::Fill(words.area(), ground));
+                    self.ground_of(words.area(), own);
                 }
             }
             self.picture.add(Form::Text(words));
+        }
+    }
+
+    /// The ground below a label: this one, or that of the lane with what is washed over it.
+    fn ground_of(&mut self, area: Area, own: Option<Ink>) {
+        let ground = own.unwrap_or_else(|| self.ground(area.y + area.h / 2.0));
+        self.picture.add(Form::Fill(area, ground));
+        if own.is_some() {
+            return;
+        }
+        for (wash, ink) in &self.tints {
+            let (x, y) = (area.x.max(wash.x), area.y.max(wash.y));
+            let w = (area.x + area.w).min(wash.x + wash.w) - x;
+            let h = (area.y + area.h).min(wash.y + wash.h) - y;
+            if w > 0.0 && h > 0.0 {
+                self.picture.add(Form::Fill(Area { x, y, w, h }, *ink));
+            }
         }
     }
 

@@ -19,6 +19,7 @@ mod strip;
 
 pub(super) use store::{seal_form, store_forms, write_note};
 
+use super::ink::Ink;
 use super::picture::{Area, Picture};
 use super::plot::TimeAxis;
 use crate::report::scene::Scene;
@@ -68,6 +69,8 @@ struct Canvas<'s> {
     picture: Picture,
     /// Labels that want a place.
     wanted: Vec<Wanted>,
+    /// Washes over the lanes, which a label's ground must not blank out.
+    tints: Vec<(Area, Ink)>,
     /// So many of the shapes run behind all others.
     behind: usize,
     /// What was drawn, by its meaning in the legend.

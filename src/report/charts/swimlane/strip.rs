@@ -26,6 +26,7 @@ pub(super) struct Slot {
     words: Option<Words>,
     from: f64,
     to: f64,
+    lasts: bool,
 }
 
 /// A place for each fault, in their order, and how many lines there are.
@@ -45,22 +46,22 @@ pub(super) fn slots(scene: &Scene, axis: &TimeAxis) -> (Vec<Slot>, usize) {
         };
         let wanted = names(fault, (from, to));
         let lines = (0..LINES_MAX).flat_map(|above| wanted.iter().map(move |words| (above, words)));
-        let placed = lines.into_iter().find_map(|(above, words)| {
-            let slot = Slot {
-                above,
-                words: Some(words.clone()),
-                from,
-                to,
-            };
-            slot.fits(axis, &slots).then_some(slot)
+        let mut tried = lines.map(|(above, words)| Slot {
+            above,
+            words: words.clone(),
+            from,
+            to,
+            lasts: fault.lasts,
         });
-        let slot = placed.unwrap_or(Slot {
+        let slot = tried.find(|slot| slot.fits(axis, &slots));
+        let bare = Slot {
             above: 0,
             words: None,
             from,
             to,
-        });
-        slots.push((index, slot));
+            lasts: fault.lasts,
+        };
+        slots.push((index, slot.unwrap_or(bare)));
     }
     slots.sort_by_key(|(index, _)| *index);
     let lines = slots.iter().map(|(_, slot)| slot.above + 1).max();
@@ -71,21 +72,18 @@ pub(super) fn slots(scene: &Scene, axis: &TimeAxis) -> (Vec<Slot>, usize) {
 }
 
 /// Its name inside its span if that is long enough, right of it, left of it.
-fn names(fault: &FaultMark, (from, to): (f64, f64)) -> Vec<Words> {
+fn names(fault: &FaultMark, (from, to): (f64, f64)) -> Vec<Option<Words>> {
     let words = small(&title(fault), Ink::FaultEdge, true);
     let w = words.area().w;
     let mut places = vec![(to + 9.0, Anchor::Start), (from - 9.0, Anchor::End)];
     if fault.lasts && w + 12.0 <= to - from {
         places = vec![(from + 6.0, Anchor::Start)];
     }
-    let places = places.into_iter();
-    places
-        .map(|(x, anchor)| Words {
-            x,
-            anchor,
-            ..words.clone()
-        })
-        .collect()
+    let places = places.into_iter().map(|(x, anchor)| {
+        let words = words.clone();
+        Some(Words { x, anchor, ..words })
+    });
+    places.collect()
 }
 
 /// `nap: pause of a`.
@@ -106,19 +104,17 @@ impl Slot {
         })
     }
 
-    /// A line that runs down from this one at its edges would cross the other.
+    /// The line that runs down from this one would cross the name of the other.
     fn crosses(&self, below: &Slot) -> bool {
-        let (from, to) = below.reach();
-        let edges = [self.from, self.to];
-        self.above > below.above && edges.iter().any(|x| from - 3.0 < *x && *x < to + 3.0)
+        let name = below.words.as_ref().map(Words::area);
+        let through = |area: Area| area.x - 3.0 < self.from && self.from < area.x + area.w + 3.0;
+        !self.lasts && self.above > below.above && name.is_some_and(through)
     }
 
     fn fits(&self, axis: &TimeAxis, others: &[(usize, Slot)]) -> bool {
         let (from, to) = self.reach();
-        let Some(area) = self.words.as_ref().map(Words::area) else {
-            return true;
-        };
-        if area.x < axis.left || area.x + area.w > axis.left + axis.width {
+        let leaves = |area: Area| area.x < axis.left || area.x + area.w > axis.left + axis.width;
+        if self.words.as_ref().map(Words::area).is_some_and(leaves) {
             return false;
         }
         others.iter().all(|(_, other)| {
@@ -180,6 +176,7 @@ impl Canvas<'_> {
             let h = self.bottom() - y;
             let all = Area { x, y, w, h };
             self.picture.add(Form::Fill(all, Ink::FaultWash));
+            self.tints.push((all, Ink::FaultWash));
             let named = Area {
                 y: y + 1.0,
                 h: LINE - 5.0,
@@ -191,6 +188,7 @@ impl Canvas<'_> {
                 ..all
             };
             let own = hit.map_or(whole, |hit| Area { x, w, ..hit });
+            self.tints.push((own, Ink::Fault));
             for area in [named, own] {
                 self.picture
                     .mark(Form::Fill(area, Ink::Fault), note.clone(), event);

@@ -41,7 +41,7 @@ impl Link {
             replies: Lane::default(),
             talk: match protocol {
                 ServerProtocol::Redis => Some(Talk::new()),
-                ServerProtocol::Plain | ServerProtocol::Postgres => None,
+                ServerProtocol::Plain | ServerProtocol::Postgres | ServerProtocol::Etcd => None,
             },
             choice: None,
             target: None,
