@@ -24,7 +24,7 @@ fn struck(kind: &str, target: Target) -> Record {
     let kind = lockdrill::faults::find(kind).unwrap();
     let (worker, server) = match &target {
         Target::Worker(worker) => (Some(worker.clone()), None),
-        Target::Server(_) => (None, Some(SERVER.to_owned())),
+        Target::Server(_) | Target::Member(_) => (None, Some(SERVER.to_owned())),
         Target::Holder | Target::Everyone => (None, None),
     };
     let chooses = kind
@@ -889,6 +889,14 @@ fn a_held_frame_is_held_from_onset_to_heal() {
             on,
         );
     }
+}
+
+#[test]
+fn a_fault_of_one_member_hit_that_one() {
+    let hit = |member: &str| struck("lose-server", Target::Member(member.to_owned()));
+    lacks(&hit("redis-2"), "f did not hit redis-2");
+    let why = format!("{:?}", hit(SERVER).judge("evidence"));
+    assert!(!why.contains("did not hit"), "{why}");
 }
 
 /// What the server refuses is not done: neither late nor unheard.
