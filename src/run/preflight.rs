@@ -111,10 +111,8 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         fallback,
     } = isolation::decide(choice(wish))
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
-    if let (Mode::Guard, Some(what)) = (isolation, needs_own_network(&wish.plans)) {
-        let why = fallback.as_deref().unwrap_or("they were not asked for");
-        let what = format!("{what}, and there are no namespaces: {why}");
-        return Err(EnvError::new(what, OTHER_PROXY));
+    if isolation == Mode::Guard {
+        without_own_network(wish, fallback.as_deref())?;
     }
     let target = match &wish.target {
         Some(target) => Some((target.clone(), look(target)?)),
@@ -147,6 +145,16 @@ pub fn needs_own_network(plans: &[&Plan]) -> Option<String> {
             "{drill}: the edges of `{name}` need a network of the arm's own"
         ))
     })
+}
+
+/// Refuses what cannot be done where arms have no network of their own.
+fn without_own_network(wish: &Wish<'_>, why: Option<&str>) -> Result<(), EnvError> {
+    let Some(what) = needs_own_network(&wish.plans) else {
+        return Ok(());
+    };
+    let why = why.unwrap_or("they were not asked for");
+    let what = format!("{what}, and there are no namespaces: {why}");
+    Err(EnvError::new(what, OTHER_PROXY))
 }
 
 /// Nobody in a network of their own could reach a server that is given.
