@@ -101,7 +101,7 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
         ),
         signal(
             "stale writes",
-            stale(&counts),
+            stale(counts),
             look_first::STALE,
             vec![parts(&counts.stale, &[Tone::Doubt, Tone::Bad])],
         ),
