@@ -135,21 +135,25 @@ const DRILLS: &[(&str, &str)] = &[
 
 /// Every drill as it stands in the binary, in order of names: the same everywhere.
 pub fn built_in() -> Vec<Experiment> {
-    let drills = DRILLS.iter();
-    drills
+    all()
         .filter_map(|(name, text)| read(name, name, text, &Overrides::default()).ok())
         .collect()
 }
 
+/// Name and text of every drill, in order of names.
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    DRILLS.iter().copied()
+}
+
 /// The text of a drill.
 pub(super) fn find(name: &str) -> Option<&'static str> {
-    let found = DRILLS.iter().find(|(known, _)| *known == name)?;
+    let found = all().find(|(known, _)| *known == name)?;
     Some(found.1)
 }
 
 /// Every name.
 pub(super) fn names() -> Vec<&'static str> {
-    DRILLS.iter().map(|(name, _)| *name).collect()
+    all().map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::evidence;
 use super::fault;
 use super::grammar;
 use super::judged;
-use super::on_postgres;
+use super::on_keeper;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
@@ -96,7 +96,7 @@ fn faults_fit(
     if let Some(lock) = lock {
         several::fits(reading, root, (faults, registry::deployed(&lock.backend)));
     }
-    on_postgres::fits(reading, root, (faults, lock));
+    on_keeper::fits(reading, root, (faults, lock));
 }
 
 /// The top level as a section.

@@ -72,7 +72,13 @@ impl Scene {
         servers
             .filter(|(_, server)| {
                 server.standing == Standing::Up
-                    && matches!(server.followed, Followed::Stream | Followed::Appended(_))
+                    && matches!(
+                        server.followed,
+                        Followed::Stream
+                            | Followed::Decoded(_)
+                            | Followed::Watched(_)
+                            | Followed::Appended(_)
+                    )
             })
             .filter_map(|(name, server)| Some((name.clone(), server.control.clone()?)))
             .collect()

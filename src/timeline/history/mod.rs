@@ -16,6 +16,7 @@ pub mod actors;
 mod attribute;
 pub mod clock_map;
 mod collect;
+mod deadlines;
 mod derive;
 mod effects;
 pub mod forgotten;

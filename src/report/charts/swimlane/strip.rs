@@ -29,12 +29,33 @@ pub(super) struct Slot {
     lasts: bool,
 }
 
-/// A place for each fault, in their order, and how many lines there are.
+/// A place for each fault, in their order, and how many lines there are: the last fault chooses
+/// first, or the first one if more of them then find room for their names.
 pub(super) fn slots(scene: &Scene, axis: &TimeAxis) -> (Vec<Slot>, usize) {
+    let nameless = |found: &(Vec<Slot>, usize)| {
+        let bare = found.0.iter().filter(|slot| slot.words.is_none());
+        bare.count()
+    };
+    let found = slots_from(scene, axis, false);
+    if nameless(&found) == 0 {
+        return found;
+    }
+    let other = slots_from(scene, axis, true);
+    if nameless(&other) < nameless(&found) {
+        other
+    } else {
+        found
+    }
+}
+
+fn slots_from(scene: &Scene, axis: &TimeAxis, first_first: bool) -> (Vec<Slot>, usize) {
     let mut slots: Vec<(usize, Slot)> = Vec::new();
     let edge = |fault: &FaultMark| axis.x(fault.stands());
     let mut order: Vec<usize> = (0..scene.faults.len()).collect();
     order.sort_by(|a, b| edge(&scene.faults[*b]).total_cmp(&edge(&scene.faults[*a])));
+    if first_first {
+        order.reverse();
+    }
     for index in order {
         let fault = &scene.faults[index];
         let from = edge(fault);

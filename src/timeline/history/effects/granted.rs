@@ -67,10 +67,11 @@ impl Book<'_> {
         }
         granted = operation.map_or(granted, |asked| since(asked, effect, granted));
         lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
+        let until = self.until(until_ms, lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
-        self.hold(effect, until_ms.map(|_| lease_ends));
+        self.hold(effect, until);
         self.grants.push(Grant {
             seq: effect.seq,
             server: self.server.clone(),
@@ -85,7 +86,7 @@ impl Book<'_> {
             granted,
             seen: effect.at,
             lease_ms,
-            endless: until_ms.is_none(),
+            endless: until.is_none(),
             lease_ends,
             extensions: Vec::new(),
             copies: Vec::new(),
@@ -108,6 +109,11 @@ impl Book<'_> {
         Some((before.attempt?, renewal))
     }
 
+    /// A key's deadline, if it has one: as the server told it, or as it was promised at least.
+    pub(super) fn until(&self, until_ms: Option<u64>, until: Bounds) -> Option<Bounds> {
+        (until_ms.is_some() || !self.tells_deadlines).then_some(until)
+    }
+
     /// The key is held by the grant that comes next.
     fn hold(&mut self, effect: &RawEffect, until: Option<Bounds>) {
         let holder = self.grants.len();
@@ -122,7 +128,7 @@ impl Book<'_> {
         let lease_ms = self.grants[holder].lease_ms;
         let (at, until) = self.times(effect, until_ms, lease_ms);
         self.floor = self.floor.max(at.earliest);
-        let until = until_ms.map(|_| until);
+        let until = self.until(until_ms, until);
         if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
             *deadline = until;
         }

@@ -67,6 +67,7 @@ pub(super) fn derive_grants(
         either: HashMap::default(),
         server: String::new(),
         clock: None,
+        tells_deadlines: history.tells_deadlines(),
         floor: 0,
     };
     for part in parts {
@@ -137,6 +138,8 @@ struct Book<'a> {
     either: HashMap<usize, usize>,
     server: String,
     clock: Option<&'a ClockMap>,
+    /// That no deadline is told means that there is none.
+    tells_deadlines: bool,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
 }
