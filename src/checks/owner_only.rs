@@ -26,11 +26,11 @@ impl Check for OwnerOnly {
     }
 
     fn judge(&self, history: &History) -> Finding {
+        if let Some(finding) = self.taken_anew(history) {
+            return finding;
+        }
         let mut unclear = None;
         for grant in history.grants.iter().filter(|grant| grant.doubt.is_none()) {
-            if let Some(renewal) = grant.renewal {
-                return self.taken_anew(history, grant, &history.operations[renewal]);
-            }
             for extension in &grant.extensions {
                 match &extension.author {
                     Author::Foreign(operations) if !operations.is_empty() => {
@@ -90,15 +90,20 @@ impl Check for OwnerOnly {
 }
 
 impl OwnerOnly {
-    fn taken_anew(&self, history: &History, grant: &Grant, renewal: &Operation) -> Finding {
+    fn taken_anew(&self, history: &History) -> Option<Finding> {
+        let sure = history.grants.iter().filter(|grant| grant.doubt.is_none());
+        let mut anew = sure.filter_map(|grant| Some((grant, grant.renewal?)));
+        let (grant, renewal) = anew.next()?;
+        let renewal = &history.operations[renewal];
         let why = format!(
             "a renewal of {} took the key anew at {}: its own had ended, and nobody had asked for another",
             history.worker_name(renewal.worker),
             secs(grant.granted.latest)
         );
-        Finding::violated(self, why)
+        let violated = Finding::violated(self, why)
             .resting_on([grant.seq].into_iter().chain(renewal.seqs()))
-            .witnessed_by(history, [renewal.worker])
+            .witnessed_by(history, [renewal.worker]);
+        Some(violated)
     }
 
     fn violated(

@@ -35,6 +35,7 @@ pub(super) fn exec(args: &Args) -> Exit {
     let request = LoadRequest {
         drills: args.files.clone(),
         all: args.files.is_empty(),
+        only_files: true,
         overrides: Overrides {
             set: args.set.clone(),
             lock: args.lock.clone(),

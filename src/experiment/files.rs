@@ -51,7 +51,7 @@ pub(super) fn open(request: &LoadRequest) -> (Vec<Text>, Refused) {
     let mut refused = Refused::default();
     let mut named = Vec::new();
     if request.all {
-        match all(&request.root) {
+        match all(request) {
             Ok(files) => named.extend(files),
             Err(problem) => refused.merge(Refused::whole(problem)),
         }
@@ -82,9 +82,9 @@ pub(super) fn open(request: &LoadRequest) -> (Vec<Text>, Refused) {
 
 /// Every `experiments/*.toml`, by name; not those in folders below. Without such a folder, as where
 /// lockdrill is installed alone, every drill that is built in.
-fn all(root: &Path) -> Result<Vec<Named>, Problem> {
-    let folder = root.join(FOLDER);
-    if !folder.exists() {
+fn all(request: &LoadRequest) -> Result<Vec<Named>, Problem> {
+    let folder = request.root.join(FOLDER);
+    if !request.only_files && !folder.exists() {
         return Ok(embedded::all()
             .map(|(name, text)| built_in(name, text, true))
             .collect());

@@ -60,6 +60,8 @@ pub struct LoadRequest {
     pub drills: Vec<String>,
     /// Every `experiments/*.toml` too.
     pub all: bool,
+    /// Of `all`, files alone: without a folder of them nothing, instead of what is built in.
+    pub only_files: bool,
     /// What the command line changes.
     pub overrides: Overrides,
     /// Folder against which relative paths and `experiments/` are taken.
@@ -71,6 +73,7 @@ impl Default for LoadRequest {
         LoadRequest {
             drills: Vec::new(),
             all: false,
+            only_files: false,
             overrides: Overrides::default(),
             root: PathBuf::from("."),
         }

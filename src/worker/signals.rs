@@ -29,8 +29,13 @@ impl Asked {
         *self.state()
     }
 
-    fn note(&self) {
-        *self.state() = true;
+    /// Tells it, and then it is so; whoever asks meanwhile waits, so that nothing is begun after it
+    /// was told.
+    fn note(&self, tell: impl FnOnce()) {
+        let mut asked = self.state();
+        tell();
+        *asked = true;
+        drop(asked);
         self.changed.notify_all();
         self.cancel.cancel();
     }
@@ -102,12 +107,13 @@ fn asked_to_end(record: &Record, answer: OnSigterm, asked: &Asked) {
     if asked.to_end() {
         return;
     }
-    record.tell(Event::AskedToEnd);
-    match answer {
-        // No destructor runs: nothing is released, renewed or written.
-        OnSigterm::End => std::process::exit(ENDED),
-        OnSigterm::Finish | OnSigterm::ReleaseFirst => asked.note(),
-    }
+    asked.note(|| {
+        record.tell(Event::AskedToEnd);
+        if answer == OnSigterm::End {
+            // No destructor runs: nothing is released, renewed or written.
+            std::process::exit(ENDED);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -121,7 +127,7 @@ mod tests {
         let long = Duration::from_secs(600);
         std::thread::scope(|scope| {
             let working = scope.spawn(|| asked.work(long));
-            asked.note();
+            asked.note(|| {});
             assert!(working.join().unwrap().is_some());
         });
         assert!(asked.to_end() && asked.cancel.is_cancelled());

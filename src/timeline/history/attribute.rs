@@ -134,7 +134,7 @@ impl<'a> Index<'a> {
         let (own, foreign): (Vec<usize>, Vec<usize>) = self
             .under_way(&self.renewals, (key, at))
             .into_iter()
-            .partition(|i| holder.is_some() && grant_of(&self.operations[*i]) == holder);
+            .partition(|i| holder.is_some() && self.operations[*i].grant() == holder);
         let fresh = |set: &[usize], told: Told| -> Vec<usize> {
             let mut set = set.to_vec();
             set.retain(|i| self.operations[*i].told() == told && !explained(*i));
@@ -162,7 +162,7 @@ impl<'a> Index<'a> {
         let mut under_way = self.under_way(&self.renewals, (key, at)).into_iter();
         under_way.find(|i| {
             let renewal = &self.operations[*i];
-            grant_of(renewal) == Some(grant) && renewal.told() != Told::NotDone
+            renewal.grant() == Some(grant) && renewal.told() != Told::NotDone
         })
     }
 
@@ -176,7 +176,7 @@ impl<'a> Index<'a> {
     ) -> Vec<usize> {
         let mut suspects = self.under_way(&self.releases, (key, at));
         suspects.retain(|i| {
-            !explained(*i) && (holder.is_none() || grant_of(&self.operations[*i]) != holder)
+            !explained(*i) && (holder.is_none() || self.operations[*i].grant() != holder)
         });
         for told in [Told::Done, Told::Open, Told::NotDone] {
             let likely: Vec<usize> = suspects
@@ -213,26 +213,6 @@ impl<'a> Index<'a> {
         }
         found.sort_unstable();
         found
-    }
-}
-
-/// The grant that an operation names.
-pub(super) fn grant_of(operation: &Operation) -> Option<&GrantId> {
-    match &operation.call {
-        Call::Attempt { grant, .. }
-        | Call::Renew { grant, .. }
-        | Call::Release { grant }
-        | Call::Seal { grant, .. } => Some(grant),
-        Call::Check { grant } | Call::Write { grant, .. } | Call::ReadUnder { grant, .. } => {
-            grant.as_ref()
-        }
-        Call::Acquire
-        | Call::Enter { .. }
-        | Call::Read
-        | Call::Publish { .. }
-        | Call::Relay
-        | Call::Refence
-        | Call::Hold => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Operations: an `invoke` paired with `ok`, `fail` or `info`.
 
 use super::time::NEVER;
+use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
 
 /// One operation of one worker.
@@ -47,6 +48,26 @@ pub enum Told {
 }
 
 impl Operation {
+    /// The grant that it names.
+    pub fn grant(&self) -> Option<&GrantId> {
+        match &self.call {
+            Call::Attempt { grant, .. }
+            | Call::Renew { grant, .. }
+            | Call::Release { grant }
+            | Call::Seal { grant, .. } => Some(grant),
+            Call::Check { grant } | Call::Write { grant, .. } | Call::ReadUnder { grant, .. } => {
+                grant.as_ref()
+            }
+            Call::Acquire
+            | Call::Enter { .. }
+            | Call::Read
+            | Call::Publish { .. }
+            | Call::Relay
+            | Call::Refence
+            | Call::Hold => None,
+        }
+    }
+
     /// Until when it may take effect: lab time of its return, or [`NEVER`] if no answer came or
     /// the answer leaves it open, ns.
     pub fn ended(&self) -> u64 {

@@ -1,6 +1,5 @@
 //! A grant, or a renewal: when the server made it, until when, and whose it is.
 
-use super::super::attribute::grant_of;
 use super::super::clock_map::Offset;
 use super::super::collect::RawEffect;
 use super::super::grant::{Author, Extension, Grant, KeyEnd};
@@ -46,11 +45,10 @@ impl Book<'_> {
         if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
-        let renewal = match attempt {
-            Some(_) => None,
-            None => self.remade(owner, &effect.key, granted),
+        let (attempt, renewal) = match attempt {
+            Some(attempt) => (Some(attempt), None),
+            None => self.remade(owner, &effect.key, granted).unzip(),
         };
-        let attempt = attempt.or(renewal.map(|(attempt, _)| attempt));
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {
@@ -80,8 +78,8 @@ impl Book<'_> {
             owner: owner.clone(),
             fencing: fencing.or(told),
             attempt,
-            renewal: renewal.map(|(_, renewal)| renewal),
-            id: operation.and_then(grant_of).cloned(),
+            renewal,
+            id: operation.and_then(Operation::grant).cloned(),
             worker: operation.map(|operation| operation.worker),
             granted,
             seen: effect.at,
