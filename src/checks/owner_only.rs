@@ -26,9 +26,13 @@ impl Check for OwnerOnly {
     }
 
     fn judge(&self, history: &History) -> Finding {
-        if let Some(finding) = self.taken_anew(history) {
-            return finding;
-        }
+        let anew = self.taken_anew(history);
+        anew.unwrap_or_else(|| self.of_another(history))
+    }
+}
+
+impl OwnerOnly {
+    fn of_another(&self, history: &History) -> Finding {
         let mut unclear = None;
         for grant in history.grants.iter().filter(|grant| grant.doubt.is_none()) {
             for extension in &grant.extensions {
@@ -87,9 +91,7 @@ impl Check for OwnerOnly {
         let seqs = tried.iter().flat_map(|i| history.operations[*i].seqs());
         Finding::holds(self, why).resting_on(seqs.take(20))
     }
-}
 
-impl OwnerOnly {
     fn taken_anew(&self, history: &History) -> Option<Finding> {
         let sure = history.grants.iter().filter(|grant| grant.doubt.is_none());
         let mut anew = sure.filter_map(|grant| Some((grant, grant.renewal?)));

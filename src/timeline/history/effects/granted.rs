@@ -45,10 +45,7 @@ impl Book<'_> {
         if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
-        let (attempt, renewal) = match attempt {
-            Some(attempt) => (Some(attempt), None),
-            None => self.remade(owner, &effect.key, granted).unzip(),
-        };
+        let (attempt, renewal) = self.or_remade(attempt, (owner, &effect.key), granted);
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {
@@ -96,9 +93,22 @@ impl Book<'_> {
         });
     }
 
+    /// The attempt that asked for a key; if none did, what made it all the same.
+    fn or_remade(
+        &self,
+        attempt: Option<usize>,
+        key: (&OwnerDigest, &str),
+        at: Bounds,
+    ) -> (Option<usize>, Option<usize>) {
+        match attempt {
+            Some(attempt) => (Some(attempt), None),
+            None => self.remade(key, at).unzip(),
+        }
+    }
+
     /// The attempt and the renewal of an earlier grant of this owner, whose key a renewal has set
     /// anew after it had ended.
-    fn remade(&self, owner: &OwnerDigest, key: &str, at: Bounds) -> Option<(usize, usize)> {
+    fn remade(&self, (owner, key): (&OwnerDigest, &str), at: Bounds) -> Option<(usize, usize)> {
         let mut earlier = self.grants.iter().rev().take(256);
         let before = earlier.find(|grant| grant.owner == *owner && grant.key == key)?;
         let renewal = self
