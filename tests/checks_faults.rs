@@ -24,7 +24,7 @@ fn struck(kind: &str, target: Target) -> Record {
     let kind = lockdrill::faults::find(kind).unwrap();
     let (worker, server) = match &target {
         Target::Worker(worker) => (Some(worker.clone()), None),
-        Target::Server(_) => (None, Some(SERVER.to_owned())),
+        Target::Server(_) | Target::Voter(_) => (None, Some(SERVER.to_owned())),
         Target::Holder | Target::Everyone => (None, None),
     };
     let chooses = kind

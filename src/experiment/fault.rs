@@ -19,6 +19,9 @@ pub(super) const RESERVED: &[(&str, Target)] = &[
     ("store-server", Target::Server(Service::Store)),
 ];
 
+/// In front of the number of a server that has a vote.
+const VOTER: &str = "voter-";
+
 /// Reads one fault.
 pub(super) fn fault(
     reading: &mut Reading,
@@ -67,7 +70,9 @@ pub(super) fn fault(
 fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
     let fits = match target {
         Target::Holder | Target::Worker(_) => kind.hits != Hits::Server,
-        Target::Server(Service::Lock) => matches!(kind.hits, Hits::Server | Hits::Process),
+        Target::Server(Service::Lock) | Target::Voter(_) => {
+            matches!(kind.hits, Hits::Server | Hits::Process)
+        }
         // That server's clock dates the store's log: it would be the lab's clock that jumps.
         Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
@@ -159,6 +164,10 @@ fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<T
     }
     if cast.worker_names.iter().any(|name| name == typed.value) {
         return Some(Target::Worker(typed.value.to_owned()));
+    }
+    let number = typed.value.strip_prefix(VOTER);
+    if let Some(number) = number.and_then(|number| number.parse().ok()) {
+        return Some(Target::Voter(number));
     }
     let message = format!("unknown target {}", quote(typed.value));
     let names = cast.worker_names.iter().map(String::as_str);

@@ -9,7 +9,7 @@ use crate::env::deployment;
 use crate::env::edge;
 use crate::lock::backends::{self, Servers};
 use crate::lock::flaws;
-use crate::plan::{AUTO, Service};
+use crate::plan::{AUTO, LockPlan, Service};
 use crate::timeline::names;
 use crate::{checks, faults, store};
 use std::collections::BTreeMap;
@@ -122,20 +122,26 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         return Ok(());
     };
     match kind.servers {
-        Servers::None | Servers::Redis | Servers::Postgres => Ok(()),
+        Servers::None | Servers::Redis | Servers::Postgres | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),
-        Servers::Sentinel | Servers::Cluster | Servers::Voters => deployment::of(backend)
+        Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())
             .ok_or("the lab starts one server for locks, and no deployment of several"),
     }
 }
 
-/// How many servers a back end lives on, as far as the lab starts them.
-pub(super) fn servers_of(backend: &str) -> usize {
-    let one = usize::from(backends::live_on(backend, Servers::Redis));
-    deployment::of(backend).map_or(one, |kind| kind.members.len())
+/// How many servers a lock lives on, as far as the lab starts them.
+pub(super) fn servers_of(lock: &LockPlan) -> usize {
+    let one = usize::from(backends::live_on(&lock.backend, Servers::Redis));
+    let alone = one.max(usize::try_from(lock.voters).unwrap_or(usize::MAX));
+    deployment::of(&lock.backend).map_or(alone, |kind| kind.members.len())
+}
+
+/// Whether a back end lives on servers that know nothing of each other.
+pub(super) fn has_voters(backend: &str) -> bool {
+    backends::live_on(backend, Servers::Voters)
 }
 
 /// The servers of a back end that lives on several, if the lab starts them.

@@ -30,7 +30,7 @@ pub(super) fn read(
     let Some(lock) = lock else {
         return ServerPlan::default();
     };
-    let servers = registry::servers_of(&lock.backend);
+    let servers = registry::servers_of(lock);
     for (key, typed) in [("binary", &binary), ("config", &config)] {
         let Some(typed) = typed else { continue };
         let (message, hint) = match (servers, key) {

@@ -29,7 +29,9 @@ impl<'a> Case<'a> {
         let workers = history.workers.iter().enumerate();
         let struck = workers.filter(|(index, worker)| match plan.target {
             Target::Everyone => worker.lives.iter().any(|life| life.started <= began),
-            Target::Holder | Target::Worker(_) | Target::Server(_) => window.worker == Some(*index),
+            Target::Holder | Target::Worker(_) | Target::Server(_) | Target::Voter(_) => {
+                window.worker == Some(*index)
+            }
         });
         Case {
             name: &plan.name,

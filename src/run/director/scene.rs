@@ -28,6 +28,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Name of the lock server in the record, if it is a Redis.
 pub const SERVER: &str = "redis";
 
+/// Name of one of the lock's servers that have a vote each, from 1.
+pub fn voter(number: u64) -> String {
+    format!("{SERVER}-{number}")
+}
+
 /// Name of the lock server in the record, if it is a Postgres.
 pub const POSTGRES: &str = "postgres";
 
@@ -106,6 +111,7 @@ impl Scene {
         let mut scene = Scene {
             faults: faults.collect(),
             namer: Namer::default(),
+            truth: Truth::by(plan.lock.quorum()),
             spec,
             plan,
             zero_ns,
@@ -119,7 +125,6 @@ impl Scene {
             positions: BTreeMap::new(),
             workers: BTreeMap::new(),
             clocks: BTreeMap::new(),
-            truth: Truth::default(),
             seen: HashSet::new(),
             ready: HashSet::new(),
             synced: HashSet::new(),

@@ -1,7 +1,7 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
 use super::players::{Followed, Standing};
-use super::scene::{POSTGRES, SERVER, STORE, Scene};
+use super::scene::{POSTGRES, SERVER, STORE, Scene, voter};
 use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::lock::backends::{self, Servers};
@@ -39,6 +39,14 @@ impl Scene {
             Service::Store => STORE,
             Service::Lock if self.locks_on_postgres() => POSTGRES,
             Service::Lock => SERVER,
+        }
+    }
+
+    /// What the lock's servers are called: one, or those of which a quorum has to agree.
+    pub fn lock_servers(&self) -> Vec<String> {
+        match self.plan.lock.voters {
+            0 => vec![self.service_name(Service::Lock).to_owned()],
+            voters => (1..=voters).map(voter).collect(),
         }
     }
 
