@@ -26,6 +26,7 @@ compile_error!(
 );
 
 pub mod clock;
+mod etcd_link;
 pub mod ids;
 mod kept;
 pub mod lock;

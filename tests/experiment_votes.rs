@@ -41,8 +41,8 @@ fn what_means_nothing_there_is_refused_with_the_reason() {
         ("pause", "lock.voters=10", "voters"),
         (
             "redlock-minority",
-            "fault.loss.target=\"voter-4\"",
-            "`redlock` has 3 servers with a vote",
+            "fault.loss.target=\"redis-4\"",
+            "`redlock` has no redis-4",
         ),
     ] {
         let set: Vec<&str> = [set].into_iter().filter(|set| !set.is_empty()).collect();

@@ -57,10 +57,17 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod etcd {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("etcd").await).await;
+            })+
+        }
+
         #[test]
         fn every_back_end_is_covered() {
             let covered = ["memory", "redis", "redis-sentinel", "redis-cluster", "redlock",
-                "postgres", "postgres-advisory"];
+                "postgres", "postgres-advisory", "etcd"];
             for kind in lockdrill::lock::backends::ALL {
                 assert!(covered.contains(&kind.name), "no conformance tests for {}", kind.name);
             }

@@ -404,3 +404,64 @@ fn a_toxiproxy_that_is_here_is_taken() {
     assert!(answer.said.contains("is not a file"), "{}", answer.said);
     assert_eq!(answer.code, 4);
 }
+
+impl Machine {
+    /// `scripts/setup-etcd`, with the cache folder in this machine.
+    fn etcd(&self, variables: &[(&str, &str)]) -> Answer {
+        let cache = self.cache();
+        let mut all = vec![("XDG_CACHE_HOME", cache.to_str().unwrap())];
+        all.extend(variables);
+        self.run("scripts/setup-etcd", &[], &all)
+    }
+
+    /// An apt-get that fetches a package, and a dpkg-deb that finds this etcd in it.
+    fn with_etcd_to_fetch(self, version: &str) -> Machine {
+        let unpacks = format!(
+            "mkdir -p \"$3/usr/bin\"\necho $'#!/bin/bash\\necho etcd Version: {version}' >\"$3/usr/bin/etcd\"\n/bin/chmod 755 \"$3/usr/bin/etcd\""
+        );
+        self.apt_get("[[ $1 != download ]] || echo >etcd.deb")
+            .has("dpkg-deb", &unpacks)
+    }
+}
+
+#[test]
+fn an_etcd_is_announced_then_unpacked_once_and_never_installed() {
+    let machine = Machine::ready().with_etcd_to_fetch("3.4.23");
+    let answer = machine.etcd(&[]);
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert_eq!(answer.asked.trim(), "apt-get download etcd-server");
+    let announced = answer.said.find("will fetch").unwrap();
+    assert!(announced < answer.said.find("done: etcd").unwrap());
+    assert_eq!(machine.brought(), ["etcd"], "nothing else is left");
+    let again = machine.etcd(&[]);
+    assert_eq!((again.code, again.said.as_str()), (0, ""));
+    assert_eq!(again.asked, answer.asked, "only once");
+}
+
+#[test]
+fn an_etcd_that_is_here_is_taken_if_it_is_new_enough() {
+    for (version, fine) in [("3.3.27", false), ("3.4.0", true), ("3.10.1", true)] {
+        let machine = Machine::ready().has("etcd", &format!("echo 'etcd Version: {version}'"));
+        let answer = machine.etcd(&[("LOCKDRILL_NO_INSTALL", "1")]);
+        if fine {
+            assert_eq!((answer.code, answer.said.as_str()), (0, ""), "{version}");
+        } else {
+            answer.refuses(&["missing: an etcd", "etcd-server", "LOCKDRILL_ETCD"]);
+        }
+    }
+}
+
+#[test]
+fn where_no_etcd_can_be_brought_it_says_what_to_do() {
+    let named = [("LOCKDRILL_ETCD", "/nonexistent/etcd")];
+    Machine::ready().etcd(&named).refuses(&["is none"]);
+    let old = Machine::ready().with_etcd_to_fetch("3.3.25").etcd(&[]);
+    old.refuses(&["carries no etcd of version 3.4"]);
+    let machine = Machine::ready().has("dpkg-deb", "").apt_get("exit 1");
+    let answer = machine.etcd(&[]);
+    answer.refuses(&["apt-get update failed"]);
+    assert_eq!(
+        answer.asked.trim(),
+        "apt-get download etcd-server\napt-get update"
+    );
+}

@@ -2,7 +2,7 @@
 
 use crate::env::error::EnvError;
 use crate::env::redis::observe::KeyLeft;
-use crate::env::{postgres, redis};
+use crate::env::{etcd, postgres, redis};
 use crate::timeline::event::Change;
 use std::time::Duration;
 
@@ -13,6 +13,8 @@ pub enum Control {
     Redis(redis::observe::Control),
     /// To a Postgres server.
     Postgres(postgres::observe::Control),
+    /// To an etcd.
+    Etcd(etcd::observe::Control),
 }
 
 impl From<redis::observe::Control> for Control {
@@ -30,6 +32,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.anew(limit).await.map(Control::Redis),
             Control::Postgres(postgres) => postgres.anew(limit).await.map(Control::Postgres),
+            Control::Etcd(etcd) => etcd.anew(limit).await.map(Control::Etcd),
         }
     }
 
@@ -41,6 +44,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.clock().await,
             Control::Postgres(postgres) => postgres.clock().await,
+            Control::Etcd(etcd) => Ok(etcd.clock()),
         }
     }
 
@@ -53,6 +57,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.tell(words).await,
             Control::Postgres(_) => Ok(("Postgres has no such command".to_owned(), false)),
+            Control::Etcd(_) => Ok(("etcd has no such command".to_owned(), false)),
         }
     }
 
@@ -63,7 +68,7 @@ impl Control {
     pub async fn setting(&self, name: &str) -> Result<Option<String>, EnvError> {
         match self {
             Control::Redis(redis) => redis.setting(name).await,
-            Control::Postgres(_) => Ok(None),
+            Control::Postgres(_) | Control::Etcd(_) => Ok(None),
         }
     }
 
@@ -74,7 +79,7 @@ impl Control {
     pub async fn unknown_scripts(&self) -> Result<Option<u64>, EnvError> {
         match self {
             Control::Redis(redis) => redis.unknown_scripts().await.map(Some),
-            Control::Postgres(_) => Ok(None),
+            Control::Postgres(_) | Control::Etcd(_) => Ok(None),
         }
     }
 
@@ -87,6 +92,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.held(key).await,
             Control::Postgres(postgres) => postgres.held(key).await,
+            Control::Etcd(etcd) => etcd.held(key).await,
         }
     }
 
@@ -95,6 +101,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.lock_key(key),
             Control::Postgres(postgres) => postgres.lock_key(key),
+            Control::Etcd(etcd) => etcd.lock_key(key),
         }
     }
 
@@ -106,6 +113,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.mark(name).await,
             Control::Postgres(postgres) => postgres.mark(name).await,
+            Control::Etcd(etcd) => etcd.mark(name).await,
         }
     }
 
@@ -117,6 +125,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.left(key).await,
             Control::Postgres(postgres) => postgres.left(key).await,
+            Control::Etcd(etcd) => etcd.left(key).await,
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The only place that touches the world: processes, signals, servers, namespaces, folders.
 
 pub mod action;
+pub mod brought;
 pub mod clock_shim;
 pub mod control;
 pub mod deployment;
 pub mod edge;
 pub mod error;
+pub mod etcd;
 pub mod guard;
 pub mod isolation;
 pub mod ledger;

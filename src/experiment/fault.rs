@@ -6,7 +6,9 @@ use super::jump;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
+use super::several;
 use super::wire::{self, Wire};
+use crate::env::deployment;
 use crate::faults::{self, FaultKind, Hits};
 use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, StorePlan, Target};
 use crate::store;
@@ -18,9 +20,6 @@ pub(super) const RESERVED: &[(&str, Target)] = &[
     ("lock-server", Target::Server(Service::Lock)),
     ("store-server", Target::Server(Service::Store)),
 ];
-
-/// In front of the number of a server that has a vote.
-const VOTER: &str = "voter-";
 
 /// Reads one fault.
 pub(super) fn fault(
@@ -70,12 +69,12 @@ pub(super) fn fault(
 fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &Section<'_>) {
     let fits = match target {
         Target::Holder | Target::Worker(_) => kind.hits != Hits::Server,
-        Target::Server(Service::Lock) | Target::Voter(_) => {
-            matches!(kind.hits, Hits::Server | Hits::Process)
-        }
+        Target::Server(Service::Lock) => matches!(kind.hits, Hits::Server | Hits::Process),
         // That server's clock dates the store's log: it would be the lab's clock that jumps.
         Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
+        // Whether a process dies or stands still does not depend on what it is there for.
+        Target::Member(_) => kind.hits == Hits::Server && kind.is_done_to_a_process(),
     };
     if fits {
         return;
@@ -86,6 +85,10 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
         Hits::Process => (
             "a worker or the lock server",
             "name a worker, `holder`, or `lock-server`",
+        ),
+        Hits::Server if matches!(target, Target::Member(_)) => (
+            "the server that takes writes",
+            "say `lock-server`; one of several can be killed or stopped",
         ),
         Hits::Server => ("a server", "say `lock-server` or `store-server`"),
     };
@@ -165,9 +168,9 @@ fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<T
     if cast.worker_names.iter().any(|name| name == typed.value) {
         return Some(Target::Worker(typed.value.to_owned()));
     }
-    let number = typed.value.strip_prefix(VOTER);
-    if let Some(number) = number.and_then(|number| number.parse().ok()) {
-        return Some(Target::Voter(number));
+    let mut members = deployment::ALL.iter().flat_map(|kind| kind.members);
+    if members.any(|member| *member == typed.value) || several::votes(typed.value) {
+        return Some(Target::Member(typed.value.to_owned()));
     }
     let message = format!("unknown target {}", quote(typed.value));
     let names = cast.worker_names.iter().map(String::as_str);

@@ -27,7 +27,7 @@ mod grammar;
 mod judged;
 mod jump;
 mod loaded;
-mod on_postgres;
+mod on_keeper;
 mod place;
 mod problems;
 mod reading;

@@ -9,7 +9,7 @@ use crate::env::deployment;
 use crate::env::edge;
 use crate::lock::backends::{self, Servers};
 use crate::lock::flaws;
-use crate::plan::{AUTO, LockPlan, Service};
+use crate::plan::{AUTO, Service};
 use crate::timeline::names;
 use crate::{checks, faults, store};
 use std::collections::BTreeMap;
@@ -100,6 +100,15 @@ pub(super) fn check_names() -> Vec<&'static str> {
     checks::ALL.iter().map(|check| check.name()).collect()
 }
 
+/// A server that keeps all it has answered, and is no Redis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeper {
+    /// A Postgres.
+    Postgres,
+    /// An etcd.
+    Etcd,
+}
+
 /// Every lock back end.
 pub(super) fn lock_names() -> Vec<&'static str> {
     backends::ALL.iter().map(|kind| kind.name).collect()
@@ -111,9 +120,18 @@ pub(super) fn within_one_process(backend: &str) -> bool {
     backends::named(backend).is_some_and(|kind| kind.within_one_process)
 }
 
-/// Whether the locks of a back end live on a Postgres server.
-pub(super) fn on_postgres(backend: &str) -> bool {
-    backends::live_on(backend, Servers::Postgres)
+/// What the locks of a back end live on, where that is a server that keeps all it has answered.
+pub(super) fn keeper(backend: &str) -> Option<Keeper> {
+    match backends::named(backend)?.servers {
+        Servers::Postgres => Some(Keeper::Postgres),
+        Servers::Etcd => Some(Keeper::Etcd),
+        Servers::None
+        | Servers::Redis
+        | Servers::Sentinel
+        | Servers::Cluster
+        | Servers::Voters
+        | Servers::PostgresSessions => None,
+    }
 }
 
 /// Whether the lab starts the servers that a back end lives on; why not, if it does not.
@@ -122,7 +140,9 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         return Ok(());
     };
     match kind.servers {
-        Servers::None | Servers::Redis | Servers::Postgres | Servers::Voters => Ok(()),
+        Servers::None | Servers::Redis | Servers::Postgres | Servers::Etcd | Servers::Voters => {
+            Ok(())
+        }
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),
@@ -130,18 +150,6 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
             .map(|_| ())
             .ok_or("the lab starts one server for locks, and no deployment of several"),
     }
-}
-
-/// How many servers a lock lives on, as far as the lab starts them.
-pub(super) fn servers_of(lock: &LockPlan) -> usize {
-    let one = usize::from(backends::live_on(&lock.backend, Servers::Redis));
-    let alone = one.max(usize::try_from(lock.voters).unwrap_or(usize::MAX));
-    deployment::of(&lock.backend).map_or(alone, |kind| kind.members.len())
-}
-
-/// Whether a back end lives on servers that know nothing of each other.
-pub(super) fn has_voters(backend: &str) -> bool {
-    backends::live_on(backend, Servers::Voters)
 }
 
 /// The servers of a back end that lives on several, if the lab starts them.

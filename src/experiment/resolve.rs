@@ -7,7 +7,7 @@ use super::evidence;
 use super::fault;
 use super::grammar;
 use super::judged;
-use super::on_postgres;
+use super::on_keeper;
 use super::place::At;
 use super::reading::{Reading, Spot};
 use super::registry;
@@ -94,7 +94,7 @@ fn faults_fit(
     fault::store_has_server(reading, root, (faults, store));
     fault::disk_can_lag(reading, root, (faults, lock));
     several::fits(reading, root, (faults, lock));
-    on_postgres::fits(reading, root, (faults, lock));
+    on_keeper::fits(reading, root, (faults, lock));
 }
 
 /// The top level as a section.

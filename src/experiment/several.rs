@@ -6,6 +6,7 @@ use super::section::Section;
 use crate::env::action::Action;
 use crate::env::deployment::{self, Kind};
 use crate::faults::{self, FaultKind};
+use crate::lock::backends::{self, Servers};
 use crate::plan::{FaultPlan, LockPlan, Service, Target};
 
 /// Of how many servers a quorum has to agree, if the file does not say.
@@ -22,7 +23,10 @@ pub(super) fn fits(
     let deployed = registry::deployed(&lock.backend);
     let sections = root.named(reading, "fault");
     for fault in all {
-        let wrong = no_vote(fault, lock).or_else(|| misfit(fault, deployed));
+        let wrong = match lock.voters {
+            0 => misfit(fault, deployed),
+            _ => no_vote(fault, lock),
+        };
         let Some((key, message, hint)) = wrong else {
             continue;
         };
@@ -66,7 +70,9 @@ pub(super) fn voters(
     section: &Section<'_>,
 ) -> u64 {
     let asked = section.count(reading, "voters");
-    let Some(backend) = backend.filter(|backend| !registry::has_voters(backend.value)) else {
+    let Some(backend) =
+        backend.filter(|backend| !backends::live_on(backend.value, Servers::Voters))
+    else {
         return asked.map_or(VOTERS, |asked| asked.value);
     };
     if let Some(asked) = asked {
@@ -76,27 +82,23 @@ pub(super) fn voters(
     0
 }
 
-/// The same of servers with a vote each, or of a lock that knows none.
-fn no_vote(
-    fault: &FaultPlan,
-    LockPlan {
-        backend, voters, ..
-    }: &LockPlan,
-) -> Option<(&'static str, String, &'static str)> {
-    if let Target::Voter(number) = fault.target {
-        let message = match voters {
-            0 => format!("the servers of `{backend}` have no votes"),
-            _ => format!("`{backend}` has {voters} servers with a vote, from `voter-1`"),
-        };
-        let there = (1..=*voters).contains(&number);
-        return (!there).then_some(("target", message, "`lock-server` is any other lock's"));
-    }
-    if *voters == 0 {
-        return None;
+/// Whether a server that has a vote may be called so.
+pub(super) fn votes(name: &str) -> bool {
+    let number = name.strip_prefix("redis-");
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// The same of servers with a vote each.
+fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, &'static str)> {
+    let (backend, voters) = (&lock.backend, lock.voters);
+    if let Target::Member(name) = &fault.target {
+        let message = format!("`{backend}` has no {name}: {voters} servers have a vote");
+        let there = lock.voters().contains(name);
+        return (!there).then_some(("target", message, "`redis-1` is the first of them"));
     }
     if fault.target == Target::Server(Service::Lock) {
         let message = format!("no one server has the lock `{backend}`");
-        return Some(("target", message, "`voter-1` is the first of them"));
+        return Some(("target", message, "`redis-1` is the first of them"));
     }
     let harm = faults::find(&fault.kind).and_then(FaultKind::harm);
     let chooses = fault.edge == Some(Service::Lock) && harm.is_some_and(|harm| harm.chooses());
@@ -111,10 +113,17 @@ fn misfit(
     deployed: Option<&Kind>,
 ) -> Option<(&'static str, String, &'static str)> {
     let kind = faults::find(&fault.kind)?;
+    let member = match &fault.target {
+        Target::Member(name) => Some(name.as_str()),
+        _other => None,
+    };
     let Some(deployed) = deployed else {
+        let hint = "the lock's back end lives on one server";
+        if let Some(member) = member {
+            return Some(("target", format!("there is no {member}"), hint));
+        }
         let copied = kind.onset.contains(&Action::AwaitCutOff);
         let message = format!("`{}` needs servers that copy each other", fault.kind);
-        let hint = "the lock's back end lives on one server";
         return copied.then_some(("kind", message, hint));
     };
     let backend = deployed.backend;
@@ -126,10 +135,14 @@ fn misfit(
             "say what is done to a server: its edges are not ours",
         ));
     }
-    let back = kind.heal.contains(&Action::StartServer);
-    if fault.target == Target::Server(Service::Lock) && back {
-        let message = format!("a server of `{backend}` that is gone does not come back");
-        return Some(("kind", message, "a `lose-server` says so"));
+    let none = |name: &&str| !deployed.members.contains(name);
+    if let Some(member) = member.filter(none) {
+        let message = format!("`{backend}` has no {member}");
+        return Some((
+            "target",
+            message,
+            "its members are in the report of any run",
+        ));
     }
     None
 }

@@ -23,6 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
+    /// A release that failed is told as done.
+    SwallowsReleaseError,
     /// A script that the server has forgotten is not sent again.
     EvalshaOnly,
     /// An acquire that was not answered counts as granted.
@@ -49,6 +51,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::SwallowsReleaseError,
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
@@ -70,6 +73,7 @@ impl Flaw {
             Flaw::DeadlineFromReply => "deadline_from_reply",
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+            Flaw::SwallowsReleaseError => "swallows_release_error",
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
@@ -106,6 +110,9 @@ impl Flaw {
             }
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+            Flaw::SwallowsReleaseError => {
+                "a release that failed is told as done: the lock stays until its lease ends and nobody knows why"
             }
             Flaw::FailsOpen => {
                 "an acquire without an answer counts as granted: when the lock service is down, everybody works"
@@ -170,6 +177,7 @@ mod tests {
                 Flaw::DeadlineFromReply,
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
+                Flaw::SwallowsReleaseError,
                 Flaw::FailsOpen,
                 Flaw::HotPoll,
                 Flaw::WallClockDeadline,

@@ -36,6 +36,11 @@ pub struct LockPlan {
 }
 
 impl LockPlan {
+    /// The servers that have a vote, by name.
+    pub fn voters(&self) -> Vec<String> {
+        (1..=self.voters).map(|n| format!("redis-{n}")).collect()
+    }
+
     /// How many servers have to hold the lock's key for a grant to be there.
     pub fn quorum(&self) -> usize {
         quorum(usize::try_from(self.voters).unwrap_or(usize::MAX))

@@ -21,6 +21,9 @@ pub struct Environment {
     /// Version of Postgres, if a lock lived on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postgres: Option<String>,
+    /// Version of etcd, if a lock lived on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etcd: Option<String>,
     /// Kernel release.
     pub kernel: String,
     /// Processors that this process may use.
@@ -62,6 +65,7 @@ pub fn write(
         lockdrill: env!("CARGO_PKG_VERSION").to_owned(),
         redis: redis.version.clone(),
         postgres: ready.postgres.as_ref().map(|found| found.version.clone()),
+        etcd: ready.etcd.as_ref().map(|found| found.version.clone()),
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         isolation: ready.isolation.word().to_owned(),

@@ -1,6 +1,8 @@
 //! Before the first arm: is this machine ready? Nothing has been started yet.
 
+use crate::env::edge;
 use crate::env::error::EnvError;
+use crate::env::etcd::find::{self as find_etcd, Program};
 use crate::env::isolation::{self, Choice, Decision, Mode};
 use crate::env::machine;
 use crate::env::postgres::find::{self as find_postgres, Programs};
@@ -37,6 +39,8 @@ pub struct Ready {
     pub named: BTreeMap<String, RedisBinary>,
     /// The Postgres programs, if some lock lives on one.
     pub postgres: Option<Programs>,
+    /// The etcd, if some lock lives on one.
+    pub etcd: Option<Program>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -88,10 +92,14 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
-    let postgres = match wish.plans.iter().copied().any(on_postgres) {
-        true => Some(find_postgres::find()?),
-        false => None,
+    let on = |servers| {
+        let mut plans = wish.plans.iter();
+        plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
     };
+    let postgres = on(Servers::Postgres)
+        .then(find_postgres::find)
+        .transpose()?;
+    let etcd = on(Servers::Etcd).then(find_etcd::find).transpose()?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -103,6 +111,11 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         fallback,
     } = isolation::decide(choice(wish))
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
+    if let (Mode::Guard, Some(what)) = (isolation, needs_own_network(&wish.plans)) {
+        let why = fallback.as_deref().unwrap_or("they were not asked for");
+        let what = format!("{what}, and there are no namespaces: {why}");
+        return Err(EnvError::new(what, OTHER_PROXY));
+    }
     let target = match &wish.target {
         Some(target) => Some((target.clone(), look(target)?)),
         None => None,
@@ -111,12 +124,28 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         redis,
         named,
         postgres,
+        etcd,
         isolation,
         fallback,
         program,
         out,
         late_ns: machine::lateness_ns(LISTEN_NS),
         target,
+    })
+}
+
+/// What to do where the network is everybody's.
+pub const OTHER_PROXY: &str = "choose another proxy with --set network.proxy=builtin";
+
+/// The first drill whose edges can be made only in a network of the arm's own, in words; none if
+/// there is no such drill.
+pub fn needs_own_network(plans: &[&Plan]) -> Option<String> {
+    plans.iter().find_map(|plan| {
+        let kind = edge::find(&plan.network.proxy).filter(|kind| kind.needs_namespace)?;
+        let (drill, name) = (&plan.drill, kind.name);
+        Some(format!(
+            "{drill}: the edges of `{name}` need a network of the arm's own"
+        ))
     })
 }
 
@@ -143,11 +172,6 @@ fn look(target: &Target) -> Result<Given, EnvError> {
             }
             error
         })
-}
-
-/// The lock lives on a Postgres server.
-fn on_postgres(plan: &Plan) -> bool {
-    backends::live_on(&plan.lock.backend, Servers::Postgres)
 }
 
 /// Creates the folder and proves that it can be written by writing.

@@ -24,6 +24,9 @@ pub struct ArmSpec {
     /// The folder with the programs of Postgres, if the lock lives on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postgres: Option<PathBuf>,
+    /// The etcd, if the lock lives on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etcd: Option<PathBuf>,
     /// The program that is started as a worker: lockdrill itself.
     pub program: PathBuf,
     /// A lock server that somebody else has started; none = the arm starts its own.

@@ -1,6 +1,7 @@
 //! Where a conformance test takes its locks: one empty service of one back end.
 
 use super::deployment::Deployed;
+use super::etcd_server::EtcdServer;
 use super::postgres_server::{Database, PostgresServer};
 use super::redis_server::RedisServer;
 use lockdrill::ids::{GrantId, OwnerToken};
@@ -30,6 +31,8 @@ pub struct Place {
     pub deployed: Option<Arc<Deployed>>,
     /// The same, where it is a database of a server that several places share.
     pub database: Option<Database>,
+    /// The same, where it is a server that several places share.
+    pub etcd: Option<Arc<EtcdServer>>,
     _anchor: Arc<dyn LockService>,
 }
 
@@ -43,7 +46,7 @@ impl Place {
     /// With a flaw built in.
     pub async fn flawed(backend: &str, flaw: Option<Flaw>) -> Place {
         let kind = backends::named(backend).expect("a back end of that name");
-        let (mut server, mut deployed, mut database) = (None, None, None);
+        let (mut server, mut deployed, mut database, mut etcd) = (None, None, None, None);
         match kind.servers {
             Servers::None => {}
             Servers::Redis => server = Some(RedisServer::start()),
@@ -53,15 +56,18 @@ impl Place {
             Servers::Postgres | Servers::PostgresSessions => {
                 database = Some(PostgresServer::shared().database().await);
             }
+            Servers::Etcd => etcd = Some(EtcdServer::shared()),
         }
-        let address = match (&server, &deployed, &database) {
-            (Some(server), _, _) => server.address(),
-            (None, Some(deployed), _) => deployed.address.clone(),
-            (None, None, Some(database)) => database.address(),
-            (None, None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
+        let address = match (&server, &deployed, &database, &etcd) {
+            (Some(server), ..) => server.address(),
+            (None, Some(deployed), ..) => deployed.address.clone(),
+            (None, None, Some(database), _) => database.address(),
+            (None, None, None, Some(etcd)) => etcd.address(),
+            (None, None, None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
         };
         let mut place = Place::at(kind, address, flaw, (server, deployed)).await;
         place.database = database;
+        place.etcd = etcd;
         place
     }
 
@@ -81,9 +87,11 @@ impl Place {
         (server, deployed): (Option<RedisServer>, Option<Arc<Deployed>>),
     ) -> Place {
         // Only the servers of several places tell them apart by it.
-        let prefix = match &deployed {
-            Some(_) => format!("test-{}:", PLACES.fetch_add(1, Ordering::SeqCst)),
-            None => "test:".to_owned(),
+        let prefix = match (&deployed, kind.servers) {
+            (Some(_), _) | (None, Servers::Etcd) => {
+                format!("test-{}:", PLACES.fetch_add(1, Ordering::SeqCst))
+            }
+            (None, _) => "test:".to_owned(),
         };
         let mut spec = ConnectSpec::new(address.clone());
         spec.flaw = flaw;
@@ -96,6 +104,7 @@ impl Place {
             server,
             deployed,
             database: None,
+            etcd: None,
             _anchor: anchor,
         }
     }
@@ -169,11 +178,14 @@ impl Place {
     pub async fn until_waiting(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
-            let blocked = match (&self.server, &self.deployed, &self.database) {
-                (Some(server), _, _) => super::redis_lab::blocked(server),
-                (None, Some(deployed), _) => deployed.blocked() / deployed.ears,
-                (None, None, Some(database)) => database.queue().await,
-                (None, None, None) => return tokio::time::sleep(Duration::from_millis(50)).await,
+            let blocked = match (&self.server, &self.deployed, &self.database, &self.etcd) {
+                (Some(server), ..) => super::redis_lab::blocked(server),
+                (None, Some(deployed), ..) => deployed.blocked() / deployed.ears,
+                (None, None, Some(database), _) => database.queue().await,
+                (None, None, None, Some(etcd)) => etcd.queue(&self.prefix),
+                (None, None, None, None) => {
+                    return tokio::time::sleep(Duration::from_millis(50)).await;
+                }
             };
             if blocked == 1 {
                 return;

@@ -25,6 +25,12 @@ pub const FOLDERS: &[Folder] = &[
         registry: "src/lock/backends/mod.rs",
         list: "ALL",
         beside: &[
+            ("etcd_ear", "the ear of the etcd back end for releases"),
+            (
+                "etcd_steps",
+                "what the operations of the etcd back end are made of",
+            ),
+            ("etcd_words", "the requests of the etcd back end"),
             (
                 "postgres_ear",
                 "the ear of the Postgres back ends for releases",

@@ -6,6 +6,7 @@
 
 use super::ServerProtocol;
 use crate::clock;
+use crate::env::etcd;
 use crate::env::postgres::stranger;
 use crate::env::postgres::wire::Wire;
 use std::io::{self, ErrorKind};
@@ -66,7 +67,7 @@ pub async fn probe(address: SocketAddr, protocol: ServerProtocol, limit: Duratio
                 TcpStream::connect(address).await?;
                 return Ok(Probe::Connected { took_ns: took_ns() });
             }
-            ServerProtocol::Redis | ServerProtocol::Postgres => {
+            ServerProtocol::Redis | ServerProtocol::Postgres | ServerProtocol::Etcd => {
                 Talking::begin(address, protocol).await?;
             }
         }
@@ -108,12 +109,17 @@ pub struct Canary {
 enum Talking {
     Redis(TcpStream),
     Postgres(Wire<TcpStream>),
+    Etcd(TcpStream),
 }
 
 impl Talking {
     async fn begin(address: SocketAddr, protocol: ServerProtocol) -> io::Result<Talking> {
         if protocol == ServerProtocol::Postgres {
             return stranger::enter(address).await.map(Talking::Postgres);
+        }
+        if protocol == ServerProtocol::Etcd {
+            let entered = etcd::stranger::enter(address).await;
+            return entered.map(Talking::Etcd);
         }
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
@@ -124,6 +130,7 @@ impl Talking {
     async fn take_name(&mut self, name: &str) -> io::Result<()> {
         match self {
             Talking::Postgres(wire) => stranger::take_name(wire, name).await,
+            Talking::Etcd(stream) => etcd::stranger::take_name(stream, name).await,
             Talking::Redis(stream) => {
                 let request = command(&["CLIENT", "SETNAME", name]);
                 stream.write_all(&request).await?;
@@ -136,6 +143,7 @@ impl Talking {
         match self {
             Talking::Redis(_) => is_known(direct, name).await,
             Talking::Postgres(_) => stranger::is_known(direct, name).await,
+            Talking::Etcd(_) => etcd::stranger::is_known(direct, name).await,
         }
     }
 }

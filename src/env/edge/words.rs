@@ -39,6 +39,8 @@ pub enum ServerProtocol {
     Redis,
     /// Postgres' own; no command can be chosen.
     Postgres,
+    /// HTTP, to an etcd's gateway; no command can be chosen.
+    Etcd,
     /// Bytes: no command can be chosen.
     Plain,
 }
@@ -221,6 +223,16 @@ pub enum Happening {
     },
     /// The whole frame was here and has been thrown away.
     Dropped {
+        /// Requests or replies.
+        way: Way,
+        /// Which connection.
+        connection: u64,
+        /// Which request, or the reply to which.
+        frame: u64,
+    },
+    /// The server answered what was chosen with an error. Where that is a reply, it passes, and the
+    /// next one is chosen; where it is a request, it has been delivered.
+    Refused {
         /// Requests or replies.
         way: Way,
         /// Which connection.

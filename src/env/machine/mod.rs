@@ -4,11 +4,11 @@
 
 use crate::env::edge::{self, EdgeError};
 use crate::env::error::EnvError;
-use crate::env::{postgres, redis, root};
+use crate::env::{etcd, postgres, redis, root};
 use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod kernel;
 
@@ -46,6 +46,7 @@ pub enum Level {
 pub const ALL: &[fn() -> Finding] = &[
     redis_server,
     postgres_server,
+    etcd_server,
     toxiproxy,
     kernel::signals,
     kernel::namespaces,
@@ -86,10 +87,20 @@ fn redis_server() -> Finding {
 }
 
 fn postgres_server() -> Finding {
-    let what = "postgres";
-    match postgres::find::find() {
-        Ok(found) => {
-            let says = format!("{} at {}", found.version, found.folder.display());
+    let found = postgres::find::find();
+    beside("postgres", found.map(|found| (found.version, found.folder)))
+}
+
+fn etcd_server() -> Finding {
+    let found = etcd::find::find();
+    beside("etcd", found.map(|found| (found.version, found.path)))
+}
+
+/// A server that only some locks live on.
+fn beside(what: &'static str, found: Result<(String, PathBuf), EnvError>) -> Finding {
+    match found {
+        Ok((version, path)) => {
+            let says = format!("{version} at {}", path.display());
             Finding::new(what, Level::Ready, says)
         }
         Err(EnvError { what: says, todo }) => {
@@ -178,6 +189,7 @@ mod tests {
         for look in [
             redis_server,
             postgres_server,
+            etcd_server,
             toxiproxy,
             kernel::signals,
             kernel::clocks,

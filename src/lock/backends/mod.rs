@@ -12,6 +12,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub mod etcd;
+mod etcd_ear;
+mod etcd_steps;
+mod etcd_words;
 pub mod memory;
 pub mod postgres;
 pub mod postgres_advisory;
@@ -118,6 +122,8 @@ pub enum Servers {
     Postgres,
     /// The same, where sessions hold the locks: of their end no stream of changes tells.
     PostgresSessions,
+    /// An etcd; the address lists its members.
+    Etcd,
 }
 
 /// What most back ends promise of their waiters.
@@ -158,6 +164,7 @@ pub const ALL: &[LockKind] = &[
     redlock::KIND,
     postgres::KIND,
     postgres_advisory::KIND,
+    etcd::KIND,
     memory::KIND,
 ];
 

@@ -158,6 +158,7 @@ pub(super) const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
+        | Flaw::SwallowsReleaseError
         | Flaw::EvalshaOnly
         | Flaw::FailsOpen
         | Flaw::HotPoll

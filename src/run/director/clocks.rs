@@ -3,7 +3,7 @@
 //! or a file that somebody put back moves nothing.
 
 use super::players::Struck;
-use super::scene::{Scene, voter};
+use super::scene::Scene;
 use super::{DirectorError, asking};
 use crate::env::clock_shim::WallClock;
 use crate::env::error::EnvError;
@@ -73,9 +73,8 @@ fn may_hit(scene: &Scene, target: &Target, name: &str) -> bool {
     match target {
         Target::Worker(worker) => worker == name,
         Target::Server(Service::Lock) => name == scene.service_name(Service::Lock),
-        Target::Voter(number) => name == voter(*number),
         Target::Holder => scene.plan.workers.iter().any(|worker| worker.name == name),
-        Target::Server(Service::Store) | Target::Everyone => false,
+        Target::Server(Service::Store) | Target::Member(_) | Target::Everyone => false,
     }
 }
 

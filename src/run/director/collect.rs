@@ -55,13 +55,20 @@ async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
                     asked.push(name.clone());
                 }
             }
-            (Followed::Stream | Followed::Decoded(_), Some(control))
+            (Followed::Stream | Followed::Decoded(_) | Followed::Watched(_), Some(control))
                 if server.standing == Standing::Up =>
             {
                 control.clone().mark(END_MARK).await?;
                 asked.push(name.clone());
             }
-            (Followed::Stream | Followed::Decoded(_) | Followed::No | Followed::Over, _) => {}
+            (
+                Followed::Stream
+                | Followed::Decoded(_)
+                | Followed::Watched(_)
+                | Followed::No
+                | Followed::Over,
+                _,
+            ) => {}
         }
     }
     for name in asked {

@@ -1,7 +1,7 @@
 //! Begins and ends faults, and puts on the record what proves or refutes them.
 
 use super::players::{Fault, FaultState, Standing, Struck};
-use super::scene::{Scene, voter};
+use super::scene::Scene;
 use super::{DirectorError, act, dead, dispatch, edges, given, telling};
 use crate::env::action::Action;
 use crate::env::ledger::Entry;
@@ -138,7 +138,7 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
             let name = name.ok_or_else(|| format!("the {} has no server", service.word()))?;
             return server(scene, name);
         }
-        Target::Voter(number) => return server(scene, &voter(*number)),
+        Target::Member(name) => return server(scene, name),
     };
     let worker = scene.workers.get(&name).filter(|worker| !worker.exited);
     let worker = worker.ok_or_else(|| format!("worker {name} has ended"))?;
@@ -151,13 +151,15 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
     }
 }
 
-/// A server that is there, by its name.
+/// The process of a server that is there.
 fn server(scene: &Scene, name: &str) -> Result<Struck, String> {
     let server = scene.servers.get(name);
     // The number of a process that is gone may be somebody else's by now.
     let server = server.filter(|server| server.standing != Standing::Gone);
-    let pid = server.ok_or("it is gone")?.pid;
-    let pid = pid.ok_or("the lab was given it and did not start it")?;
+    let server = server.ok_or("it is gone")?;
+    let pid = server
+        .pid
+        .ok_or("the lab was given it and did not start it")?;
     Ok(Struck::Server(name.to_owned(), pid))
 }
 

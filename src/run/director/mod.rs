@@ -10,6 +10,7 @@ mod copying;
 mod dead;
 mod dispatch;
 mod edges;
+mod etcd;
 mod following;
 mod given;
 mod incoming;

@@ -5,6 +5,7 @@ use super::asking::Answered;
 use super::waits::Wait;
 use crate::env::control::Control;
 use crate::env::edge::{EdgeId, ServerProtocol};
+use crate::env::etcd;
 use crate::env::postgres::stream;
 use crate::env::redis::appended::Marks;
 use crate::ids::GrantId;
@@ -60,6 +61,8 @@ pub enum Followed {
     Stream,
     /// By its decoded changes, and how far they have been read.
     Decoded(stream::Shared),
+    /// By what it tells of its keys, and how far that has been read.
+    Watched(etcd::stream::Shared),
     /// One of several: by its append-only file and its role.
     Appended(Marks),
 }
@@ -143,4 +146,14 @@ pub struct Fault {
     pub plan: FaultPlan,
     /// Where it stands.
     pub state: FaultState,
+}
+
+impl Fault {
+    /// One whose trigger is not on the record yet.
+    pub fn waiting(plan: &FaultPlan) -> Fault {
+        Fault {
+            plan: plan.clone(),
+            state: FaultState::Waiting,
+        }
+    }
 }

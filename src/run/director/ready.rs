@@ -1,7 +1,7 @@
 //! Waiting for a server that was just started: it answers, or it has died and its log says why.
 
 use super::incoming::Incoming;
-use super::scene::{POSTGRES, Scene};
+use super::scene::{ETCD, POSTGRES, Scene};
 use super::{DirectorError, arrivals};
 use crate::env::error::EnvError;
 use crate::run::run_dir;
@@ -37,10 +37,10 @@ pub fn log_of(logs: &Path, name: &str) -> PathBuf {
 
 /// What a server is, in words.
 pub fn program_of(name: &str) -> &'static str {
-    if name == POSTGRES {
-        "Postgres"
-    } else {
-        "redis-server"
+    match name {
+        POSTGRES => "Postgres",
+        ETCD => "etcd",
+        _ => "redis-server",
     }
 }
 

@@ -4,11 +4,12 @@
 use super::clocks::Clock;
 use super::edges::{EdgeServing, Edges};
 use super::incoming::{self, Incoming};
-use super::players::{Fault, FaultState, Server, Worker};
+use super::players::{Fault, Server, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
 use crate::clock::monotonic_ns;
+use crate::env::deployment::Member;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
@@ -28,13 +29,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Name of the lock server in the record, if it is a Redis.
 pub const SERVER: &str = "redis";
 
-/// Name of one of the lock's servers that have a vote each, from 1.
-pub fn voter(number: u64) -> String {
-    format!("{SERVER}-{number}")
-}
-
 /// Name of the lock server in the record, if it is a Postgres.
 pub const POSTGRES: &str = "postgres";
+
+/// Name of the lock server in the record, if it is an etcd.
+pub const ETCD: &str = "etcd";
 
 /// Name of the store's server, if it has one.
 pub const STORE: &str = "store";
@@ -52,6 +51,8 @@ pub struct Scene {
     pub outbox: UnboundedSender<Incoming>,
     /// What a lock of several servers is connected with.
     pub deployed: Option<String>,
+    /// The members of a lock of several servers, as they were started first.
+    pub members: Vec<Member>,
     pub servers: BTreeMap<String, Server>,
     /// The ways from workers to servers, once they are open.
     pub edges: Option<Edges>,
@@ -104,12 +105,8 @@ impl Scene {
             let _ = tell.send(Incoming::Stall(from, to));
         })
         .map_err(|error| DirectorError::Bug(format!("no stall watch: {error}")))?;
-        let faults = plan.faults.iter().map(|plan| Fault {
-            plan: plan.clone(),
-            state: FaultState::Waiting,
-        });
         let mut scene = Scene {
-            faults: faults.collect(),
+            faults: plan.faults.iter().map(Fault::waiting).collect(),
             namer: Namer::default(),
             truth: Truth::by(plan.lock.quorum()),
             spec,
@@ -119,6 +116,7 @@ impl Scene {
             inbox,
             outbox,
             deployed: None,
+            members: Vec::new(),
             servers: BTreeMap::new(),
             edges: None,
             edge_server: None,

@@ -4,7 +4,7 @@
 use super::players::{Followed, Server, Standing};
 use super::ready::{log_of, ready};
 use super::scene::{STORE, Scene};
-use super::{DirectorError, clocks, following, given, members, ports, postgres, until};
+use super::{DirectorError, clocks, etcd, following, given, members, ports, postgres, until};
 use crate::env::deployment;
 use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
@@ -47,10 +47,6 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
 /// record what the lock server still holds, before anybody else can reach it.
 pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     let service = match scene.servers.get(name) {
-        Some(server) if server.followed.is_one_of_several() => {
-            let what = format!("{name} is one of several and was started again");
-            return Err(DirectorError::Bug(what));
-        }
         Some(server) => server.service,
         None => {
             return Err(DirectorError::Bug(format!(
@@ -68,6 +64,9 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
 async fn locks_up(scene: &mut Scene) -> Result<(), DirectorError> {
     if scene.locks_on_postgres() {
         return postgres::up(scene).await;
+    }
+    if scene.locks_on_etcd() {
+        return etcd::up(scene).await;
     }
     for name in scene.lock_servers() {
         up(scene, Service::Lock, &name).await?;

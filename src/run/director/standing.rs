@@ -1,7 +1,7 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
 use super::players::{Followed, Standing};
-use super::scene::{POSTGRES, SERVER, STORE, Scene, voter};
+use super::scene::{ETCD, POSTGRES, SERVER, STORE, Scene};
 use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::lock::backends::{self, Servers};
@@ -38,6 +38,7 @@ impl Scene {
         match service {
             Service::Store => STORE,
             Service::Lock if self.locks_on_postgres() => POSTGRES,
+            Service::Lock if self.locks_on_etcd() => ETCD,
             Service::Lock => SERVER,
         }
     }
@@ -46,13 +47,18 @@ impl Scene {
     pub fn lock_servers(&self) -> Vec<String> {
         match self.plan.lock.voters {
             0 => vec![self.service_name(Service::Lock).to_owned()],
-            voters => (1..=voters).map(voter).collect(),
+            _ => self.plan.lock.voters(),
         }
     }
 
     /// The lock lives on a Postgres server.
     pub fn locks_on_postgres(&self) -> bool {
         backends::live_on(&self.plan.lock.backend, Servers::Postgres)
+    }
+
+    /// The lock lives on an etcd.
+    pub fn locks_on_etcd(&self) -> bool {
+        backends::live_on(&self.plan.lock.backend, Servers::Etcd)
     }
 
     /// What a server speaks.
@@ -74,7 +80,13 @@ impl Scene {
         servers
             .filter(|(_, server)| {
                 server.standing == Standing::Up
-                    && matches!(server.followed, Followed::Stream | Followed::Appended(_))
+                    && matches!(
+                        server.followed,
+                        Followed::Stream
+                            | Followed::Decoded(_)
+                            | Followed::Watched(_)
+                            | Followed::Appended(_)
+                    )
             })
             .filter_map(|(name, server)| Some((name.clone(), server.control.clone()?)))
             .collect()

@@ -81,6 +81,10 @@ fn running(scene: &Scene) -> Vec<(i32, Signal)> {
 fn asks_to_end(server: &Server) -> Signal {
     match server.followed {
         Followed::Decoded(_) => Signal::SIGQUIT,
-        Followed::No | Followed::Over | Followed::Stream | Followed::Appended(_) => Signal::SIGTERM,
+        Followed::No
+        | Followed::Over
+        | Followed::Stream
+        | Followed::Watched(_)
+        | Followed::Appended(_) => Signal::SIGTERM,
     }
 }

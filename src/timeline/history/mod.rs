@@ -16,6 +16,7 @@ pub mod actors;
 mod attribute;
 pub mod clock_map;
 mod collect;
+mod deadlines;
 mod derive;
 mod effects;
 pub mod forgotten;
@@ -165,10 +166,7 @@ impl History {
 
     /// How long the host kept the lab from running within a span, ns.
     pub fn stalled_in(&self, span: Span) -> u64 {
-        let stalls = self.stalls.iter();
-        stalls.fold(0, |sum: u64, stall| {
-            sum.saturating_add(stall.span.overlap(span))
-        })
+        seen::stalled_in(&self.stalls, span)
     }
 
     /// The fault of this name.

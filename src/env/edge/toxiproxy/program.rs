@@ -1,5 +1,6 @@
 //! The program `toxiproxy-server`: where it is, how it is started.
 
+use crate::env::brought;
 use crate::env::edge::EdgeError;
 use std::env;
 use std::net::SocketAddr;
@@ -28,22 +29,12 @@ pub fn find() -> Result<PathBuf, EdgeError> {
     }
     let path = env::var_os("PATH").unwrap_or_default();
     let mut files = env::split_paths(&path)
-        .chain(cache())
+        .chain(brought::folder())
         .map(|folder| folder.join(PROGRAM));
     files.find(|file| file.is_file()).ok_or(EdgeError::Missing {
         program: PROGRAM,
         todo: "run `make setup-toxiproxy`, which installs it where Go is here",
     })
-}
-
-/// The folder of programs in the user's cache.
-fn cache() -> Option<PathBuf> {
-    let absolute = |name| {
-        let folder = env::var_os(name).map(PathBuf::from);
-        folder.filter(|folder| folder.is_absolute())
-    };
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("lockdrill/bin"))
 }
 
 /// Its arguments.

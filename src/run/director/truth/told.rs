@@ -26,6 +26,8 @@ pub(super) struct Role {
     pub(super) links: u64,
     /// Lab time at which it became so, or was first asked, ns.
     pub(super) since: u64,
+    /// Lab time at which it said so, ns.
+    pub(super) at: u64,
 }
 
 impl Told {

@@ -49,6 +49,11 @@ impl Book<'_> {
         if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
+        let renewal = match attempt {
+            Some(_) => None,
+            None => self.remade(owner, &effect.key, granted),
+        };
+        let attempt = attempt.or(renewal.map(|(attempt, _)| attempt));
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {
@@ -65,10 +70,11 @@ impl Book<'_> {
         }
         granted = operation.map_or(granted, |asked| since(asked, effect, granted));
         lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
+        let until = self.until(until_ms, lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
-        self.hold(effect, until_ms.map(|_| lease_ends));
+        self.hold(effect, until);
         self.grants.push(Grant {
             seq: effect.seq,
             server: self.server.clone(),
@@ -77,12 +83,13 @@ impl Book<'_> {
             owner: owner.clone(),
             fencing: fencing.or(told),
             attempt,
+            renewal: renewal.map(|(_, renewal)| renewal),
             id: operation.and_then(grant_of).cloned(),
             worker: operation.map(|operation| operation.worker),
             granted,
             seen: effect.at,
             lease_ms,
-            endless: until_ms.is_none(),
+            endless: until.is_none(),
             lease_ends,
             extensions: Vec::new(),
             copies: Vec::new(),
@@ -115,6 +122,22 @@ impl Book<'_> {
         true
     }
 
+    /// The attempt and the renewal of an earlier grant of this owner, whose key a renewal has set
+    /// anew after it had ended.
+    fn remade(&self, owner: &OwnerDigest, key: &str, at: Bounds) -> Option<(usize, usize)> {
+        let mut earlier = self.grants.iter().rev().take(256);
+        let before = earlier.find(|grant| grant.owner == *owner && grant.key == key)?;
+        let renewal = self
+            .index
+            .renewal_under_way((before.id.as_ref()?, key), at)?;
+        Some((before.attempt?, renewal))
+    }
+
+    /// A key's deadline, if it has one: as the server told it, or as it was promised at least.
+    pub(super) fn until(&self, until_ms: Option<u64>, until: Bounds) -> Option<Bounds> {
+        (until_ms.is_some() || !self.tells_deadlines).then_some(until)
+    }
+
     /// The key is held by the grant that comes next.
     fn hold(&mut self, effect: &RawEffect, until: Option<Bounds>) {
         let holder = self.grants.len();
@@ -129,7 +152,7 @@ impl Book<'_> {
         let lease_ms = self.grants[holder].lease_ms;
         let (at, until) = self.times(effect, until_ms, lease_ms);
         self.floor = self.floor.max(at.earliest);
-        let until = until_ms.map(|_| until);
+        let until = self.until(until_ms, until);
         if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
             *deadline = until;
         }

@@ -10,7 +10,8 @@ use super::collect::RawEffect;
 use super::grant::{Cause, Grant, KeyEnd};
 use super::operation::Operation;
 use super::roles::RoleSeen;
-use super::time::Bounds;
+use super::seen::Stall;
+use super::time::{Bounds, ms};
 use super::{Defect, History};
 use crate::ids::GrantId;
 use crate::timeline::event::Change;
@@ -77,6 +78,8 @@ fn read(history: &History, parts: Vec<reigns::Reign>) -> Vec<Grant> {
         operations: &history.operations,
         clocks: &history.clocks,
         lease_ms: history.plan.lock.lease_ms,
+        late_ns: ms(history.plan.recovery_bound_ms).saturating_add(history.epsilon_ns),
+        stalls: &history.stalls,
         index,
         grants: Vec::new(),
         held: HashMap::default(),
@@ -84,6 +87,7 @@ fn read(history: &History, parts: Vec<reigns::Reign>) -> Vec<Grant> {
         either: HashMap::default(),
         server: String::new(),
         clock: None,
+        tells_deadlines: history.tells_deadlines(),
         floor: 0,
     };
     for part in parts {
@@ -125,6 +129,9 @@ struct Book<'a> {
     operations: &'a [Operation],
     clocks: &'a BTreeMap<String, ClockMap>,
     lease_ms: u64,
+    /// What an effect that was told as done may be late to be seen, ns; host stalls come on top.
+    late_ns: u64,
+    stalls: &'a [Stall],
     index: Index<'a>,
     grants: Vec<Grant>,
     /// On this server: key → index of the grant that holds it, and the key's own deadline (none =
@@ -147,6 +154,8 @@ struct Book<'a> {
     either: HashMap<usize, usize>,
     server: String,
     clock: Option<&'a ClockMap>,
+    /// That no deadline is told means that there is none.
+    tells_deadlines: bool,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
 }

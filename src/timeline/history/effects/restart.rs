@@ -40,7 +40,7 @@ impl Book<'_> {
         }
         if let Some(holder) = named {
             let lease_ms = self.grants[holder].lease_ms;
-            let until = until_ms.map(|_| self.times(effect, until_ms, lease_ms).1);
+            let until = self.until(until_ms, self.times(effect, until_ms, lease_ms).1);
             if self.grants[holder].released().is_none() {
                 self.held.insert(effect.key.clone(), (holder, until));
             }
@@ -64,7 +64,7 @@ impl Book<'_> {
         };
         let (at, until) = self.times(effect, until_ms, self.grants[index].lease_ms);
         self.displace(effect, at, None);
-        let until = until_ms.map(|_| until);
+        let until = self.until(until_ms, until);
         self.held.insert(effect.key.clone(), (index, until));
         true
     }

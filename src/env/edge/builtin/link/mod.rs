@@ -24,6 +24,8 @@ pub struct Link {
     choice: Option<Arc<Choice>>,
     /// The reply to this request is the chosen one.
     target: Option<u64>,
+    /// This request was held; what the server answers tells whether it was refused.
+    held: Option<u64>,
     /// This frame began before we looked: the rest of it passes.
     skip: [bool; 2],
     tally: Arc<Tally>,
@@ -39,10 +41,11 @@ impl Link {
             replies: Lane::default(),
             talk: match protocol {
                 ServerProtocol::Redis => Some(Talk::new()),
-                ServerProtocol::Plain | ServerProtocol::Postgres => None,
+                ServerProtocol::Plain | ServerProtocol::Postgres | ServerProtocol::Etcd => None,
             },
             choice: None,
             target: None,
+            held: None,
             skip: [false; 2],
             tally,
             events: Vec::new(),

@@ -1,7 +1,8 @@
-//! What cannot be done to a lock that lives on a Postgres server, and what would mean nothing there.
+//! What cannot be done to a lock that lives on a Postgres server or an etcd, and what would mean
+//! nothing there.
 
 use super::reading::Reading;
-use super::registry;
+use super::registry::{self, Keeper};
 use super::section::Section;
 use crate::env::action::Action;
 use crate::faults;
@@ -13,7 +14,8 @@ pub(super) fn fits(
     root: &Section<'_>,
     (all, lock): (&[FaultPlan], Option<&LockPlan>),
 ) {
-    let Some(lock) = lock.filter(|lock| registry::on_postgres(&lock.backend)) else {
+    let Some((lock, keeper)) = lock.and_then(|lock| Some((lock, registry::keeper(&lock.backend)?)))
+    else {
         return;
     };
     if lock.persist == Persist::Everysec {
@@ -24,7 +26,7 @@ pub(super) fn fits(
     }
     let sections = root.named(reading, "fault");
     for fault in all {
-        let Some((message, hint)) = misfit(fault, lock) else {
+        let Some((message, hint)) = misfit(fault, (lock, keeper)) else {
             continue;
         };
         let found = sections.iter().find(|(name, _)| name.value == fault.name);
@@ -34,7 +36,10 @@ pub(super) fn fits(
 }
 
 /// What is wrong with a fault, and what would not be.
-fn misfit(fault: &FaultPlan, lock: &LockPlan) -> Option<(String, &'static str)> {
+fn misfit(
+    fault: &FaultPlan,
+    (lock, keeper): (&LockPlan, Keeper),
+) -> Option<(String, &'static str)> {
     let kind = faults::find(&fault.kind)?;
     let (fault_kind, backend) = (&fault.kind, &lock.backend);
     if kind.harm().is_some_and(|harm| harm.chooses()) {
@@ -47,7 +52,15 @@ fn misfit(fault: &FaultPlan, lock: &LockPlan) -> Option<(String, &'static str)> 
     let mut actions = kind.onset.iter().chain(kind.heal);
     if actions.any(|action| matches!(action, Action::Ask(_))) {
         let message = format!("`{fault_kind}` is a command to Redis");
-        return Some((message, "the lock's server is a Postgres"));
+        let hint = match keeper {
+            Keeper::Postgres => "the lock's server is a Postgres",
+            Keeper::Etcd => "the lock's server is an etcd",
+        };
+        return Some((message, hint));
+    }
+    if kind.moves_clock() && keeper == Keeper::Etcd {
+        let message = format!("the lock `{backend}` ends leases by a clock that nobody can set");
+        return Some((message, "`worker-clock` moves a worker's"));
     }
     let comes_back = kind.heal.contains(&Action::StartServer);
     if comes_back && lock.persist != Persist::Always {
