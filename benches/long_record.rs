@@ -59,6 +59,7 @@ fn plan() -> Plan {
             renewal: lockdrill::plan::RunsOn::Own,
             copies: 0,
             backups: 0,
+            voters: 0,
         },
         store: StorePlan {
             kind: "sqlite".to_owned(),

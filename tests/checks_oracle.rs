@@ -8,7 +8,8 @@
 //! answer arrived, it must also find every violation; *unknown* is allowed there only where two
 //! requests overlapped, which is rare and counted.
 //!
-//! [`failover`] does the same with a lock service of several servers that copy each other.
+//! [`failover`] does the same with a lock service of several servers that copy each other, and
+//! [`votes`] with one of which a quorum has to agree.
 //!
 //! `LOCKDRILL_ORACLE_CASES` sets the number of histories.
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -19,6 +20,8 @@ mod failover;
 mod naive;
 #[path = "oracle/queue.rs"]
 mod queue;
+#[path = "oracle/votes.rs"]
+mod votes;
 #[path = "oracle/world.rs"]
 mod world;
 
@@ -26,6 +29,7 @@ use failover::Failover;
 use lockdrill::checks::{self, Check, Finding, Outcome};
 use lockdrill::timeline::history::History;
 use std::collections::BTreeMap;
+use votes::Votes;
 use world::World;
 
 /// How often a check said what.
@@ -209,6 +213,35 @@ fn checks_agree_with_their_definitions_across_servers() {
     }
 }
 
+/// What a quorum of servers has granted that know nothing of each other.
+#[test]
+fn checks_agree_with_their_definitions_of_a_quorum() {
+    let cases = cases(1_000);
+    let (mut book, mut misread) = (Book::default(), Book::default());
+    let mut splits = 0;
+    for seed in 0..cases {
+        let world = Votes::play(seed);
+        let history = world.history();
+        splits += world.splits;
+        let of_one = world.history_of(1);
+        for (name, violated) in world.read() {
+            let check = checks::find(name).unwrap();
+            book.compare((seed, true), &check.judge(&history), violated);
+            misread.compare((seed, true), &check.judge(&of_one), violated);
+        }
+    }
+    println!("{splits} splits, {:#?}", book.tallies);
+    book.assert_right(cases);
+    assert!(splits > cases / 4, "{splits}");
+    assert!(misread.wrong.len() > 10, "one vote is no quorum");
+    for name in ["single_holder", "fencing_rises"] {
+        let tally = &book.tallies[name];
+        let least = tally.violated.min(tally.held);
+        assert!(least > cases / 40, "{name}: {tally:?}");
+        assert!(tally.unknown * 10 < cases, "{name}: {tally:?}");
+    }
+}
+
 /// `LOCKDRILL_ORACLE_SEED=n cargo test --test suite tell -- --ignored --nocapture` tells the story
 /// of one history.
 #[test]
@@ -235,4 +268,16 @@ fn tell_across_servers() {
         println!("{}", serde_json::to_string(&line).unwrap());
     }
     println!("{:#?}", world.history().grants);
+}
+
+/// The same of servers of which a quorum has to agree.
+#[test]
+#[ignore = "prints one history"]
+fn tell_of_a_quorum() {
+    let seed = std::env::var("LOCKDRILL_ORACLE_SEED").unwrap();
+    let world = Votes::play(seed.parse().unwrap());
+    for line in world.lines() {
+        println!("{}", serde_json::to_string(&line).unwrap());
+    }
+    println!("{:#?} {:?}", world.history().grants, world.read());
 }

@@ -45,7 +45,7 @@ impl Check for NoLeftovers {
 /// The last grant whose key this is.
 fn holder<'a>(history: &'a History, key: &FinalKey) -> Option<&'a Grant> {
     history.grants.iter().rfind(|grant| {
-        (&grant.server, &grant.key) == (&key.server, &key.key)
+        (&*grant.server, &grant.key) == (history.granted_by(&key.server), &key.key)
             && key.owner.as_ref().is_none_or(|owner| *owner == grant.owner)
     })
 }

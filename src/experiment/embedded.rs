@@ -97,6 +97,18 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("pause", include_str!("../../experiments/pause.toml")),
     (
+        "redlock-amnesia",
+        include_str!("../../experiments/redlock-amnesia.toml"),
+    ),
+    (
+        "redlock-majority",
+        include_str!("../../experiments/redlock-majority.toml"),
+    ),
+    (
+        "redlock-minority",
+        include_str!("../../experiments/redlock-minority.toml"),
+    ),
+    (
         "refuse-writes",
         include_str!("../../experiments/refuse-writes.toml"),
     ),

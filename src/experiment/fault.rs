@@ -6,6 +6,7 @@ use super::jump;
 use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
+use super::several;
 use super::wire::{self, Wire};
 use crate::env::deployment;
 use crate::faults::{self, FaultKind, Hits};
@@ -168,7 +169,7 @@ fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<T
         return Some(Target::Worker(typed.value.to_owned()));
     }
     let mut members = deployment::ALL.iter().flat_map(|kind| kind.members);
-    if members.any(|member| *member == typed.value) {
+    if members.any(|member| *member == typed.value) || several::votes(typed.value) {
         return Some(Target::Member(typed.value.to_owned()));
     }
     let message = format!("unknown target {}", quote(typed.value));

@@ -27,6 +27,8 @@ const CHECKS: Names = Names {
 
 /// More replicas than any deployment has.
 const REPLICAS_MAX: u64 = 16;
+/// Most servers that a quorum is made of.
+const VOTERS_MAX: u64 = 9;
 
 const fn names(noun: &'static str, all: fn() -> Vec<&'static str>) -> Shape {
     Shape::OneOf(Names {
@@ -131,6 +133,11 @@ const LOCK: &[Key] = &[
         "backups",
         Shape::Count(REPLICAS_MAX),
         "so many of the replicas never take over; absent = each of them can",
+    ),
+    may(
+        "voters",
+        Shape::Count(VOTERS_MAX),
+        "on how many independent servers a `redlock` lives; absent = 3",
     ),
 ];
 

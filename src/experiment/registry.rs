@@ -140,20 +140,16 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         return Ok(());
     };
     match kind.servers {
-        Servers::None | Servers::Redis | Servers::Postgres | Servers::Etcd => Ok(()),
+        Servers::None | Servers::Redis | Servers::Postgres | Servers::Etcd | Servers::Voters => {
+            Ok(())
+        }
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),
-        Servers::Sentinel | Servers::Cluster | Servers::Voters => deployment::of(backend)
+        Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())
             .ok_or("the lab starts one server for locks, and no deployment of several"),
     }
-}
-
-/// How many servers a back end lives on, as far as the lab starts them.
-pub(super) fn servers_of(backend: &str) -> usize {
-    let one = usize::from(backends::live_on(backend, Servers::Redis));
-    deployment::of(backend).map_or(one, |kind| kind.members.len())
 }
 
 /// The servers of a back end that lives on several, if the lab starts them.

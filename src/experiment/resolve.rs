@@ -93,9 +93,7 @@ fn faults_fit(
 ) {
     fault::store_has_server(reading, root, (faults, store));
     fault::disk_can_lag(reading, root, (faults, lock));
-    if let Some(lock) = lock {
-        several::fits(reading, root, (faults, registry::deployed(&lock.backend)));
-    }
+    several::fits(reading, root, (faults, lock));
     on_keeper::fits(reading, root, (faults, lock));
 }
 
@@ -133,6 +131,7 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
     let copies = section.count(reading, "copies");
     let backups = section.count(reading, "backups");
     several::replicas(reading, backend.as_ref(), [&copies, &backups]);
+    let voters = several::voters(reading, backend.as_ref(), &section);
     if let (Some(backend), Some(flaw)) = (&backend, &flaw) {
         flaw_fits(reading, backend, flaw);
     }
@@ -164,6 +163,7 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
         }),
         copies: copies.map_or(0, |copies| copies.value),
         backups: backups.map_or(0, |backups| backups.value),
+        voters,
     })
 }
 

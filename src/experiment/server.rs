@@ -4,12 +4,13 @@
 use super::conf::{self, Setting};
 use super::reading::{Reading, Spot};
 use super::refused::quote;
-use super::registry;
 use super::section::Section;
 use crate::env::action::Action;
+use crate::env::deployment;
 use crate::env::redis::find;
 use crate::env::redis::replaced::{self, Instead, Rule};
 use crate::faults;
+use crate::lock::backends::{self, Servers};
 use crate::plan::{FaultPlan, LockPlan, Overridden, Persist, ServerPlan};
 
 /// Reads the section. What the file says of persistence becomes the lock's, unless the experiment
@@ -30,7 +31,7 @@ pub(super) fn read(
     let Some(lock) = lock else {
         return ServerPlan::default();
     };
-    let servers = registry::servers_of(&lock.backend);
+    let servers = servers_of(lock);
     for (key, typed) in [("binary", &binary), ("config", &config)] {
         let Some(typed) = typed else { continue };
         let (message, hint) = match (servers, key) {
@@ -69,6 +70,13 @@ pub(super) fn read(
         sort(&mut plan, setting, (lock.persist, faults));
     }
     plan
+}
+
+/// How many servers a lock lives on, as far as the lab starts them.
+fn servers_of(lock: &LockPlan) -> usize {
+    let one = usize::from(backends::live_on(&lock.backend, Servers::Redis));
+    let alone = one.max(usize::try_from(lock.voters).unwrap_or(usize::MAX));
+    deployment::of(&lock.backend).map_or(alone, |kind| kind.members.len())
 }
 
 /// A word is looked for on `PATH`, as a shell does. Nothing is executed here.

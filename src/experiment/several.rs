@@ -1,21 +1,33 @@
 //! What can be done to a lock service of several servers, and what only to one of several.
 
 use super::reading::{Reading, Spot};
+use super::registry;
 use super::section::Section;
 use crate::env::action::Action;
 use crate::env::deployment::{self, Kind};
-use crate::faults;
-use crate::plan::{FaultPlan, Service, Target};
+use crate::faults::{self, FaultKind};
+use crate::lock::backends::{self, Servers};
+use crate::plan::{FaultPlan, LockPlan, Service, Target};
 
-/// Refuses faults that do not fit the servers of the lock.
+/// Of how many servers a quorum has to agree, if the file does not say.
+const VOTERS: u64 = 3;
+
+/// Refuses faults that do not fit the servers of the lock: what means nothing where each has one
+/// vote of several, votes that nobody has, and what one of several cannot have.
 pub(super) fn fits(
     reading: &mut Reading,
     root: &Section<'_>,
-    (all, deployed): (&[FaultPlan], Option<&Kind>),
+    (all, lock): (&[FaultPlan], Option<&LockPlan>),
 ) {
+    let Some(lock) = lock else { return };
+    let deployed = registry::deployed(&lock.backend);
     let sections = root.named(reading, "fault");
     for fault in all {
-        let Some((key, message, hint)) = misfit(fault, deployed) else {
+        let wrong = match lock.voters {
+            0 => misfit(fault, deployed),
+            _ => no_vote(fault, lock),
+        };
+        let Some((key, message, hint)) = wrong else {
             continue;
         };
         let found = sections.iter().find(|(name, _)| name.value == fault.name);
@@ -49,6 +61,50 @@ pub(super) fn replicas(
             reading.problem(&count.at, message);
         }
     }
+}
+
+/// How many servers have a vote; 0 if the back end knows no votes.
+pub(super) fn voters(
+    reading: &mut Reading,
+    backend: Option<&Spot<&str>>,
+    section: &Section<'_>,
+) -> u64 {
+    let asked = section.count(reading, "voters");
+    let Some(backend) =
+        backend.filter(|backend| !backends::live_on(backend.value, Servers::Voters))
+    else {
+        return asked.map_or(VOTERS, |asked| asked.value);
+    };
+    if let Some(asked) = asked {
+        let message = format!("the servers of `{}` have no votes", backend.value);
+        reading.problem(&asked.at, message);
+    }
+    0
+}
+
+/// Whether a server that has a vote may be called so.
+pub(super) fn votes(name: &str) -> bool {
+    let number = name.strip_prefix("redis-");
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// The same of servers with a vote each.
+fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, &'static str)> {
+    let (backend, voters) = (&lock.backend, lock.voters);
+    if let Target::Member(name) = &fault.target {
+        let message = format!("`{backend}` has no {name}: {voters} servers have a vote");
+        let there = lock.voters().contains(name);
+        return (!there).then_some(("target", message, "`redis-1` is the first of them"));
+    }
+    if fault.target == Target::Server(Service::Lock) {
+        let message = format!("no one server has the lock `{backend}`");
+        return Some(("target", message, "`redis-1` is the first of them"));
+    }
+    let harm = faults::find(&fault.kind).and_then(FaultKind::harm);
+    let chooses = fault.edge == Some(Service::Lock) && harm.is_some_and(|harm| harm.chooses());
+    let message = format!("a command of `{backend}` is as many requests as it has voters");
+    let hint = "`cut-requests` and `cut-replies` take them all";
+    chooses.then_some(("kind", message, hint))
 }
 
 /// The key that is wrong, what is wrong with it, and what would not be.

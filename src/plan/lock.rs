@@ -1,5 +1,6 @@
 //! The lock of a plan.
 
+use crate::lock::backends::redlock_count::quorum;
 use serde::{Deserialize, Serialize};
 
 /// The lock under test.
@@ -28,6 +29,22 @@ pub struct LockPlan {
     /// How many of the replicas never take over.
     #[serde(default, skip_serializing_if = "is_none")]
     pub backups: u64,
+    /// On how many servers that know nothing of each other it lives, each with a vote; 0 = a lock
+    /// that knows no votes.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub voters: u64,
+}
+
+impl LockPlan {
+    /// The servers that have a vote, by name.
+    pub fn voters(&self) -> Vec<String> {
+        (1..=self.voters).map(|n| format!("redis-{n}")).collect()
+    }
+
+    /// How many servers have to hold the lock's key for a grant to be there.
+    pub fn quorum(&self) -> usize {
+        quorum(usize::try_from(self.voters).unwrap_or(usize::MAX))
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference

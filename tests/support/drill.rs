@@ -139,6 +139,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             persist: lockdrill::plan::Persist::None,
             copies: 0,
             backups: 0,
+            voters: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {

@@ -70,6 +70,7 @@ pub fn plan(workers: &[&str]) -> Plan {
             persist: lockdrill::plan::Persist::None,
             copies: 0,
             backups: 0,
+            voters: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {

@@ -1,6 +1,6 @@
 //! The lock server's own stream of changes, from before anybody can reach it.
 
-use super::scene::{SERVER, Scene};
+use super::scene::Scene;
 use super::{DirectorError, incoming, until};
 use crate::env::control::Control;
 use crate::env::redis::door::Door;
@@ -16,7 +16,7 @@ const SYNC_MAX: Duration = Duration::from_secs(20);
 /// counter has come, since its stream tells only how it goes on, and what it still holds.
 pub async fn follow(
     scene: &mut Scene,
-    door: Door,
+    (name, door): (&str, Door),
     again: Option<&Control>,
 ) -> Result<(), DirectorError> {
     let key = scene.plan.lock.key.clone();
@@ -24,13 +24,13 @@ pub async fn follow(
         Some(control) => control.held(&key).await?.1.unwrap_or(0),
         None => 0,
     };
-    scene.synced.remove(SERVER);
-    let out = incoming::observed(SERVER, scene.outbox.clone());
-    let tap = Tap::new(SERVER, scene.prefix()).counting_from(&key, counter);
+    scene.synced.remove(name);
+    let out = incoming::observed(name, scene.outbox.clone());
+    let tap = Tap::new(name, scene.prefix()).counting_from(&key, counter);
     tokio::spawn(observe::follow(door, tap, out));
-    until::synced(scene, SERVER, SYNC_MAX).await?;
+    until::synced(scene, name, SYNC_MAX).await?;
     match again {
-        Some(control) => still_held(scene, SERVER, control).await,
+        Some(control) => still_held(scene, name, control).await,
         None => Ok(()),
     }
 }

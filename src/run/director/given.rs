@@ -24,7 +24,7 @@ pub async fn join(scene: &mut Scene, given: &GivenSpec) -> Result<(), DirectorEr
     let found = given::look(given.address).await?;
     let door = Door::Port(given.address);
     let control = Control::connect(&door, scene.prefix(), READY_MAX).await?;
-    following::follow(scene, door, None).await?;
+    following::follow(scene, (SERVER, door), None).await?;
     let server = Server {
         pid: None,
         service: Service::Lock,

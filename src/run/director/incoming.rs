@@ -33,14 +33,12 @@ pub enum Incoming {
 }
 
 /// What is told there reaches the director as this server's observer's.
-pub fn observed(server: &'static str, out: UnboundedSender<Incoming>) -> UnboundedSender<Observed> {
+pub fn observed(server: &str, out: UnboundedSender<Incoming>) -> UnboundedSender<Observed> {
     let (sender, mut receiver) = unbounded_channel();
+    let server = server.to_owned();
     tokio::spawn(async move {
         while let Some(told) = receiver.recv().await {
-            if out
-                .send(Incoming::Observed(server.to_owned(), told))
-                .is_err()
-            {
+            if out.send(Incoming::Observed(server.clone(), told)).is_err() {
                 return;
             }
         }

@@ -50,7 +50,7 @@ pub fn sentence(line: &Line, before: &Truth) -> Option<String> {
             Some(format!("{who} was told that {grant} is lost: {reason}"))
         }
         Event::AskedToEnd => Some(format!("{who} is asked to end")),
-        Event::Effect { key, change, .. } => granted(who, key, change),
+        Event::Effect { key, change, .. } => granted(before.said_of_a_set(), (who, key), change),
         Event::Return { answer, .. } => answered(who, answer),
         Event::Invoke { call, .. } => leaving(call),
         Event::ServerRole {
@@ -85,13 +85,13 @@ fn of_fault(event: &Event) -> Option<String> {
     }
 }
 
-fn granted(who: &str, key: &str, change: &Change) -> Option<String> {
+fn granted(did: &str, (who, key): (&str, &str), change: &Change) -> Option<String> {
     let Change::Set { fencing, .. } = change else {
         return None;
     };
     Some(match fencing {
-        Some(fencing) => format!("{who} granted {key} with fencing token {fencing}"),
-        None => format!("{who} granted {key}"),
+        Some(fencing) => format!("{who} {did} {key} with fencing token {fencing}"),
+        None => format!("{who} {did} {key}"),
     })
 }
 

@@ -108,6 +108,7 @@ impl Scene {
         let mut scene = Scene {
             faults: plan.faults.iter().map(Fault::waiting).collect(),
             namer: Namer::default(),
+            truth: Truth::by(plan.lock.quorum()),
             spec,
             plan,
             zero_ns,
@@ -122,7 +123,6 @@ impl Scene {
             positions: BTreeMap::new(),
             workers: BTreeMap::new(),
             clocks: BTreeMap::new(),
-            truth: Truth::default(),
             seen: HashSet::new(),
             ready: HashSet::new(),
             synced: HashSet::new(),

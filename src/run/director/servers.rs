@@ -3,7 +3,7 @@
 
 use super::players::{Followed, Server, Standing};
 use super::ready::{log_of, ready};
-use super::scene::Scene;
+use super::scene::{STORE, Scene};
 use super::{DirectorError, clocks, etcd, following, given, members, ports, postgres, until};
 use crate::env::deployment;
 use crate::env::edge::ServerProtocol;
@@ -34,10 +34,10 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     ) {
         (Some(given), _) => given::join(scene, &given).await?,
         (None, Some(kind)) => members::start(scene, kind).await?,
-        (None, None) => lock_up(scene).await?,
+        (None, None) => locks_up(scene).await?,
     }
     match scene.store_kind()?.server {
-        Some(StoreServer::Redis) => up(scene, Service::Store).await?,
+        Some(StoreServer::Redis) => up(scene, Service::Store, STORE).await?,
         None => {}
     }
     until::sample_clock(scene, 5).await
@@ -55,24 +55,27 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
         }
     };
     match service {
-        Service::Lock => lock_up(scene).await,
-        Service::Store => up(scene, service).await,
+        Service::Lock if scene.locks_on_postgres() => postgres::up(scene).await,
+        Service::Lock | Service::Store => up(scene, service, name).await,
     }
 }
 
-async fn lock_up(scene: &mut Scene) -> Result<(), DirectorError> {
+/// The lock's server, or each of those that have a vote.
+async fn locks_up(scene: &mut Scene) -> Result<(), DirectorError> {
     if scene.locks_on_postgres() {
-        postgres::up(scene).await
-    } else if scene.locks_on_etcd() {
-        etcd::up(scene).await
-    } else {
-        up(scene, Service::Lock).await
+        return postgres::up(scene).await;
     }
+    if scene.locks_on_etcd() {
+        return etcd::up(scene).await;
+    }
+    for name in scene.lock_servers() {
+        up(scene, Service::Lock, &name).await?;
+    }
+    Ok(())
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
-async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
-    let role = scene.service_name(service);
+async fn up(scene: &mut Scene, service: Service, role: &str) -> Result<(), DirectorError> {
     let folder = scene.folder(scene.spec.work_dir.join(role))?;
     let socket = server::socket(&folder)
         .map_err(|why| DirectorError::Env(EnvError::new(why, "use a shorter state folder")))?;
@@ -107,9 +110,9 @@ async fn up(scene: &mut Scene, service: Service) -> Result<(), DirectorError> {
     if service == Service::Lock {
         followed = Followed::Stream;
         let again = had.map(|_| control.clone().into());
-        following::follow(scene, door, again.as_ref()).await?;
+        following::follow(scene, (role, door), again.as_ref()).await?;
     }
-    let address = open(scene, service, (&control, had)).await?;
+    let address = open(scene, own_port(scene, service, role), (&control, had)).await?;
     let server = Server {
         pid: Some(spawned.pid),
         service,
@@ -136,15 +139,26 @@ pub fn stands(
     })
 }
 
+/// Where a server listens in a network namespace of the arm's own: those that have a vote one behind
+/// the other, above the store's.
+fn own_port(scene: &Scene, service: Service, role: &str) -> u16 {
+    let voters = scene.lock_servers();
+    let place = voters.iter().position(|name| name == role);
+    match place.filter(|_| voters.len() > 1) {
+        Some(place) => ports::own_port(Service::Store) + 1 + place as u16,
+        None => ports::own_port(service),
+    }
+}
+
 /// Lets everybody in: at the address that it had before, at a fixed one in a network namespace of
 /// our own, at a free one elsewhere.
 async fn open(
     scene: &Scene,
-    service: Service,
+    own_port: u16,
     (control, had): (&observe::Control, Option<SocketAddr>),
 ) -> Result<SocketAddr, DirectorError> {
     let fixed = match scene.spec.isolation {
-        Mode::Namespace => Some(SocketAddr::new(ports::HOST, ports::own_port(service))),
+        Mode::Namespace => Some(SocketAddr::new(ports::HOST, own_port)),
         Mode::Guard => had,
     };
     let mut tries = 0;

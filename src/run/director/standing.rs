@@ -43,6 +43,14 @@ impl Scene {
         }
     }
 
+    /// What the lock's servers are called: one, or those of which a quorum has to agree.
+    pub fn lock_servers(&self) -> Vec<String> {
+        match self.plan.lock.voters {
+            0 => vec![self.service_name(Service::Lock).to_owned()],
+            _ => self.plan.lock.voters(),
+        }
+    }
+
     /// The lock lives on a Postgres server.
     pub fn locks_on_postgres(&self) -> bool {
         backends::live_on(&self.plan.lock.backend, Servers::Postgres)

@@ -5,43 +5,30 @@
 //! same out again from the record alone.
 
 use crate::ids::{GrantId, OwnerDigest};
-use crate::timeline::event::{By, Call, Change, Event, Line};
+use crate::timeline::event::{By, Call, Event, Line};
 use std::collections::{BTreeMap, HashMap};
+use told::{Role, Told};
+
+mod told;
 
 /// What the servers have told so far.
 #[derive(Debug, Default)]
 pub struct Truth {
     attempts: HashMap<OwnerDigest, (String, GrantId)>,
     servers: BTreeMap<String, Told>,
-}
-
-/// What one server has told.
-#[derive(Debug, Default)]
-struct Told {
-    owner: Option<OwnerDigest>,
-    until_ms: Option<u64>,
-    /// Server µs minus lab ns / 1000, at the last clock sample.
-    offset_us: Option<i128>,
-    /// Of one of several.
-    role: Option<Role>,
-    /// How far each counter has come.
-    counters: HashMap<String, u64>,
-    /// Lab time at which a counter was last seen to have fallen, ns.
-    forgot: Option<u64>,
-}
-
-/// What one of several servers says of itself.
-#[derive(Debug, Clone, Copy)]
-struct Role {
-    primary: bool,
-    links: u64,
-    /// Lab time at which it became so, or was first asked, ns.
-    since: u64,
-    /// Lab time at which it said so, ns.
-    at: u64,
+    /// How many servers have to name a holder.
+    quorum: usize,
 }
 
 impl Truth {
+    /// Where so many servers have to name a holder.
+    pub fn by(quorum: usize) -> Truth {
+        Truth {
+            quorum,
+            ..Truth::default()
+        }
+    }
+
     /// Takes note of one line.
     pub fn note(&mut self, line: &Line) {
         match (&line.by, &line.event) {
@@ -104,6 +91,15 @@ impl Truth {
         }
     }
 
+    /// What a server does that sets a key: alone it grants, of several it votes.
+    pub const fn said_of_a_set(&self) -> &'static str {
+        if self.quorum > 1 {
+            "gave its vote for"
+        } else {
+            "granted"
+        }
+    }
+
     fn of(&mut self, server: &str) -> &mut Told {
         self.servers.entry(server.to_owned()).or_default()
     }
@@ -163,70 +159,27 @@ impl Truth {
     /// # Errors
     /// Why there is no such worker, in words.
     pub fn holder(&self, lab_ns: u64) -> Result<(String, GrantId), String> {
-        let told = match self.takes_writes() {
-            Some(name) => self.servers.get(name),
-            None => self.servers.values().next(),
-        };
-        let told = told.ok_or("the server names no holder")?;
-        let owner = told.owner.as_ref().ok_or("the server names no holder")?;
-        let offset_us = told
-            .offset_us
-            .ok_or("the server's clock is not known yet")?;
-        let now_ms = (i128::from(lab_ns) / 1000 + offset_us) / 1000;
-        if told
-            .until_ms
-            .is_some_and(|until| i128::from(until) <= now_ms)
-        {
-            return Err("the last lease has ended by the server's clock".to_owned());
+        let ruler = self.takes_writes();
+        let asked = self
+            .servers
+            .iter()
+            .filter(|(name, _)| ruler.is_none_or(|of| of == *name));
+        let mut named: BTreeMap<&OwnerDigest, usize> = BTreeMap::new();
+        let mut why = "the server names no holder";
+        for (_, told) in asked {
+            match told.names(lab_ns) {
+                Ok(owner) => *named.entry(owner).or_default() += 1,
+                Err(other) => why = other,
+            }
         }
+        let enough = named
+            .into_iter()
+            .find(|(_, count)| *count >= self.quorum.max(1));
+        let owner = enough.map(|(owner, _)| owner).ok_or(why)?;
         self.attempts
             .get(owner)
             .cloned()
             .ok_or_else(|| format!("no worker knows the owner {owner} that the server names"))
-    }
-}
-
-impl Told {
-    /// Whether a counter that had come somewhere is behind that now, or everything is gone.
-    fn falls(&mut self, key: &str, change: &Change) -> bool {
-        match change {
-            // Where nothing was known yet, too: the server itself said that it was emptied.
-            Change::Flushed => {
-                self.counters.clear();
-                true
-            }
-            Change::Counter { value: Some(value) } => {
-                let before = self.counters.insert(key.to_owned(), *value);
-                before.is_some_and(|before| *value < before)
-            }
-            _other => false,
-        }
-    }
-
-    fn change(&mut self, change: &Change) {
-        match change {
-            Change::Set {
-                owner, until_ms, ..
-            } => {
-                self.owner = Some(owner.clone());
-                self.until_ms = *until_ms;
-            }
-            Change::Extended { until_ms } => self.until_ms = *until_ms,
-            Change::Restarted {
-                owner, until_ms, ..
-            }
-            | Change::Copied {
-                owner, until_ms, ..
-            } => {
-                self.owner.clone_from(owner);
-                self.until_ms = *until_ms;
-            }
-            Change::Deleted | Change::Flushed => {
-                self.owner = None;
-                self.until_ms = None;
-            }
-            Change::Counter { .. } => {}
-        }
     }
 }
 

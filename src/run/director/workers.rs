@@ -130,7 +130,7 @@ fn write_spec(
     store: &StoreSpec,
 ) -> Result<PathBuf, DirectorError> {
     let edge = edges::address(scene, &worker.name, Service::Lock);
-    let address = edge.map(|edge| edge.to_string());
+    let address = edges::voters(scene, &worker.name).or_else(|| edge.map(|edge| edge.to_string()));
     let address = address
         .or_else(|| scene.deployed.clone())
         .ok_or_else(|| DirectorError::Bug("workers before servers".to_owned()))?;

@@ -34,6 +34,7 @@ pub use actors::{
 };
 pub use clock_map::ClockMap;
 pub use collect::Collector;
+pub use effects::QUORUM;
 pub use forgotten::{Forgotten, Memory};
 pub use grant::{Author, Cause, Copy, Extension, Grant, KeyEnd};
 pub use operation::{Operation, Returned, Told};

@@ -3,8 +3,8 @@
 //! A server is asked again and again, so that a change is known within bounds: from the last time
 //! at which it still said something else to when it said so.
 
-use super::History;
 use super::time::Bounds;
+use super::{History, QUORUM};
 
 /// What one of several servers said of itself, when it was otherwise than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,14 @@ impl History {
     /// The server is one of several that are one lock service.
     pub fn is_one_of_several(&self, server: &str) -> bool {
         self.roles.contains_key(server)
+    }
+
+    /// How grants of a server are called: those of servers that have a vote each are made together.
+    pub fn granted_by<'s>(&self, server: &'s str) -> &'s str {
+        match self.plan.lock.voters {
+            0 => server,
+            _ => QUORUM,
+        }
     }
 
     /// Every promotion, in order of time.

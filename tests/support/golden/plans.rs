@@ -24,6 +24,7 @@ pub fn pause() -> Plan {
             persist: lockdrill::plan::Persist::None,
             copies: 0,
             backups: 0,
+            voters: 0,
             renewal: lockdrill::plan::RunsOn::Own,
         },
         store: StorePlan {

@@ -111,11 +111,36 @@ pub fn address(scene: &Scene, worker: &str, service: Service) -> Option<SocketAd
     edges.at.get(&EdgeId::new(worker, server)).copied()
 }
 
+/// Where a worker reaches each of the lock's servers that have a vote, with commas between; none if
+/// no server has one.
+pub fn voters(scene: &Scene, worker: &str) -> Option<String> {
+    let edges = scene
+        .edges
+        .as_ref()
+        .filter(|_| scene.plan.lock.voters > 0)?;
+    let servers = scene.lock_servers().into_iter();
+    let at = servers.map(|server| edges.at.get(&EdgeId::new(worker, &server)));
+    let at: Option<Vec<String>> = at.map(|at| at.map(SocketAddr::to_string)).collect();
+    at.map(|at| at.join(","))
+}
+
 /// The edges from these workers to a service.
 pub fn to(scene: &Scene, workers: &[String], service: Service) -> Result<Vec<EdgeId>, String> {
-    let server = scene.server_name(service);
-    let server = server.ok_or_else(|| format!("the {} has no server", service.word()))?;
-    let edges = workers.iter().map(|worker| EdgeId::new(worker, server));
+    let servers = match (service, scene.plan.lock.voters) {
+        (Service::Lock, 1..) => scene.lock_servers(),
+        _one => scene
+            .server_name(service)
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+    };
+    if servers.is_empty() {
+        return Err(format!("the {} has no server", service.word()));
+    }
+    let edges = workers.iter().flat_map(|worker| {
+        let ends = servers.iter();
+        ends.map(move |server| EdgeId::new(worker, server))
+    });
     Ok(edges.collect())
 }
 

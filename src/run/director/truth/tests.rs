@@ -1,6 +1,7 @@
 //! Literal lines, and what is known after them.
 
 use super::*;
+use crate::timeline::event::Change;
 
 fn line(by: By, event: Event) -> Line {
     Line {
@@ -89,4 +90,48 @@ fn of_several_servers_the_one_that_took_over_last_says_who_holds() {
     truth.note(&role("one", true, 1, Some(40)));
     assert_eq!(truth.takes_writes(), Some("two"));
     assert!(truth.is_primary("one") && truth.is_primary("two"));
+}
+
+#[test]
+fn of_several_votes_a_quorum_says_who_holds() {
+    let mut truth = Truth::by(2);
+    let names = ["redis-1", "redis-2", "redis-3"];
+    for (worker, owner) in [("a", "aa"), ("b", "bb")] {
+        let call = Call::Attempt {
+            grant: GrantId(format!("{worker}.1")),
+            owner: OwnerDigest(owner.into()),
+        };
+        let (op, step) = (1, None);
+        truth.note(&line(
+            By::Worker(worker.into()),
+            Event::Invoke { op, step, call },
+        ));
+    }
+    for server in names.map(str::to_owned) {
+        let sample = Event::ClockSample {
+            server,
+            before: 0,
+            after: 0,
+            server_us: 1_000_000,
+        };
+        truth.note(&line(By::Lab, sample));
+    }
+    let mut vote = |server: &str, owner: &str| {
+        let change = Change::Set {
+            owner: OwnerDigest(owner.into()),
+            fencing: None,
+            until_ms: Some(2000),
+        };
+        let event = Event::Effect {
+            server: server.into(),
+            pos: 0,
+            key: "k".into(),
+            change,
+        };
+        truth.note(&line(By::Server(server.into()), event));
+        truth.holder(0).map(|(worker, _)| worker)
+    };
+    assert!(vote("redis-1", "aa").is_err(), "one vote");
+    assert!(vote("redis-2", "bb").is_err(), "one each");
+    assert_eq!(vote("redis-3", "bb"), Ok("b".to_owned()));
 }

@@ -9,6 +9,9 @@ use super::Book;
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::Answer;
 
+/// Readings of one deadline at two times differ by no more, ns.
+const SAME_NS: u64 = 2_000_000;
+
 impl Book<'_> {
     /// Lab time of a grant or renewal that set the deadline `until_ms`, and of that deadline.
     pub(super) fn times(
@@ -104,6 +107,27 @@ impl Book<'_> {
             Some(attempt) => (Some(attempt), None),
             None => self.remade(key, at).unzip(),
         }
+    }
+
+    /// The key that a grant holds was set for it once more, to the same deadline: its fencing token
+    /// is another. Whether it was.
+    pub(super) fn written_anew(
+        &mut self,
+        effect: &RawEffect,
+        (owner, fencing): (&OwnerDigest, Option<FencingToken>),
+        until_ms: Option<u64>,
+    ) -> bool {
+        let Some((holder, Some(until))) = self.held.get(&effect.key).copied() else {
+            return false;
+        };
+        let lease_ms = self.grants[holder].lease_ms;
+        let (_, anew) = self.times(effect, until_ms, lease_ms);
+        let same = until.middle().abs_diff(anew.middle()) <= SAME_NS;
+        if !same || until_ms.is_none() || self.grants[holder].owner != *owner {
+            return false;
+        }
+        self.grants[holder].fencing = fencing;
+        true
     }
 
     /// The attempt and the renewal of an earlier grant of this owner, whose key a renewal has set

@@ -23,9 +23,12 @@ mod copied;
 mod ends;
 mod entitlement;
 mod granted;
+mod quorum;
 mod reigns;
 mod restart;
 mod trust;
+
+pub use quorum::QUORUM;
 
 /// What the servers' effects say.
 #[derive(Debug, Default)]
@@ -46,9 +49,26 @@ pub(super) fn derive_grants(
         effects.sort_by_key(|effect| (effect.pos, effect.seq));
         defects.extend(trust::check_order(history, server, effects));
     }
+    let voters = history.plan.lock.voters > 0;
+    let parts = reigns::in_order(effects, &history.roles);
+    let grants = if voters {
+        let each = parts.into_iter().map(|part| read(history, vec![part]));
+        let quorum = history.plan.lock.quorum();
+        quorum::of_votes(each.flatten().collect(), quorum, &history.operations)
+    } else {
+        read(history, parts)
+    };
+    Granted {
+        by_id: first_by_id(&grants),
+        grants,
+        defects,
+    }
+}
+
+/// The grants that servers made, and what may be doubted of them.
+fn read(history: &History, parts: Vec<reigns::Reign>) -> Vec<Grant> {
     let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
     let index = Index::new(&history.operations, keys.collect());
-    let parts = reigns::in_order(effects, &history.roles);
     let mut book = Book {
         originals: Originals::of(&parts, &history.roles),
         several: &history.roles,
@@ -88,11 +108,7 @@ pub(super) fn derive_grants(
             grant.definite = None;
         }
     }
-    Granted {
-        by_id: first_by_id(&grants),
-        grants,
-        defects,
-    }
+    grants
 }
 
 fn first_by_id(grants: &[Grant]) -> HashMap<GrantId, usize> {
@@ -161,7 +177,9 @@ impl Book<'_> {
                 fencing,
                 until_ms,
             } => {
-                if !self.is_copied_set(effect, *until_ms) {
+                if !self.is_copied_set(effect, *until_ms)
+                    && !self.written_anew(effect, (owner, *fencing), *until_ms)
+                {
                     self.granted(effect, owner, *fencing, *until_ms);
                 }
             }
