@@ -6,7 +6,7 @@ use super::registry::{self, Keeper};
 use super::section::Section;
 use crate::env::action::Action;
 use crate::faults;
-use crate::plan::{FaultPlan, LockPlan, Persist, Service, Target};
+use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, Target};
 
 /// Refuses what does not fit.
 pub(super) fn fits(
@@ -46,6 +46,12 @@ fn misfit(
         let message = format!("no request of the lock `{backend}` can be told from others");
         return Some((message, "`cut-requests` and `cut-replies` take them all"));
     }
+    if keeper == Keeper::Etcd && is_healed_after_an_acquire(fault) {
+        let message = format!("an acquire of the lock `{backend}` begins with a question");
+        let hint =
+            "while that is not answered nothing is asked for; `outage` and `partition` play on it";
+        return Some((message, hint));
+    }
     if fault.target != Target::Server(Service::Lock) {
         return None;
     }
@@ -68,4 +74,12 @@ fn misfit(
         return Some((message, "say `persist = \"always\"` in [lock]"));
     }
     None
+}
+
+/// It lasts for as long as an acquire waits for its answer.
+fn is_healed_after_an_acquire(fault: &FaultPlan) -> bool {
+    let Some(Heal::After(event)) = &fault.heal else {
+        return false;
+    };
+    event.contains(".acquire.") && event.ends_with(".after")
 }

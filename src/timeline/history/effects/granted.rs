@@ -109,7 +109,15 @@ impl Book<'_> {
             return;
         };
         let lease_ms = self.grants[holder].lease_ms;
-        let (at, until) = self.times(effect, until_ms, lease_ms);
+        let (mut at, mut until) = self.times(effect, until_ms, lease_ms);
+        let explained = |i: usize| self.explained[i];
+        let id = self.grants[holder].id.as_ref();
+        let author = self.index.renewed_by((id, &effect.key), at, &explained);
+        if let (Author::Own(Some(renewal)), false) = (&author, self.tells_deadlines) {
+            // No sooner than it was asked for.
+            at = since(&self.operations[*renewal], effect, at);
+            until = promised(at, lease_ms);
+        }
         self.floor = self.floor.max(at.earliest);
         let until = self.until(until_ms, until);
         if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
@@ -118,9 +126,6 @@ impl Book<'_> {
         if self.extended_elsewhere(holder, until) {
             return;
         }
-        let explained = |i: usize| self.explained[i];
-        let id = self.grants[holder].id.as_ref();
-        let author = self.index.renewed_by((id, &effect.key), at, &explained);
         if let Author::Own(Some(operation)) = author {
             self.explained[operation] = true;
         }
