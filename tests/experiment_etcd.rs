@@ -23,7 +23,6 @@ fn what_means_something_on_an_etcd_is_taken_with_every_control_that_applies() {
         ("pause", None),
         ("partition", None),
         ("partition-reset", None),
-        ("outage", None),
         ("herd", None),
         ("worker-clock", None),
         ("zombie-refence", None),
@@ -58,6 +57,7 @@ fn what_means_nothing_on_an_etcd_is_refused_with_the_reason() {
         ),
         ("clock-jump", "ends leases by a clock that nobody can set"),
         ("clock-back", "ends leases by a clock that nobody can set"),
+        ("outage", "may keep a lease of 1200 ms for up to 3000 ms"),
         ("partition-reply", "begins with a question"),
         ("stop-server", "begins with a question"),
     ] {

@@ -46,10 +46,24 @@ fn misfit(
         let message = format!("no request of the lock `{backend}` can be told from others");
         return Some((message, "`cut-requests` and `cut-replies` take them all"));
     }
+    if keeper == Keeper::Etcd
+        && let Some(Heal::For(lasts_ms)) = fault.heal
+        && (lock.lease_ms..kept_ms(lock)).contains(&lasts_ms)
+    {
+        let message = format!(
+            "the lock `{backend}` may keep a lease of {} ms for up to {} ms: a fault of {lasts_ms} ms can be over before it has ended",
+            lock.lease_ms,
+            kept_ms(lock)
+        );
+        return Some((
+            message,
+            "let it last longer: `for` in its section, or --set",
+        ));
+    }
     if keeper == Keeper::Etcd && is_healed_after_an_acquire(fault) {
         let message = format!("an acquire of the lock `{backend}` begins with a question");
         let hint =
-            "while that is not answered nothing is asked for; `outage` and `partition` play on it";
+            "while that is not answered nothing is asked for; `partition` and `pause` play on it";
         return Some((message, hint));
     }
     if fault.target != Target::Server(Service::Lock) {
@@ -74,6 +88,13 @@ fn misfit(
         return Some((message, "say `persist = \"always\"` in [lock]"));
     }
     None
+}
+
+/// How long an etcd may keep a lease that nobody renews: whole seconds, and it looks for those that
+/// have ended twice a second.
+fn kept_ms(lock: &LockPlan) -> u64 {
+    const LATE_MS: u64 = 1_000;
+    lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS
 }
 
 /// It lasts for as long as an acquire waits for its answer.
