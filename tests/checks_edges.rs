@@ -60,7 +60,7 @@ fn a_claim_within_epsilon_of_the_deadline_is_honest_to_the_nanosecond() {
     };
     let held = claim(EPSILON_NS);
     assert_holds(&held);
-    assert!(held.why.starts_with("1 claims to hold"), "{}", held.why);
+    assert!(held.why.starts_with("1 claim to hold"), "{}", held.why);
     assert_violated(&claim(EPSILON_NS + 1), "a");
 }
 

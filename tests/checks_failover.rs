@@ -6,6 +6,7 @@ use crate::support::history::*;
 
 use lockdrill::ids::FencingToken;
 use lockdrill::plan::{FaultPlan, Heal, Service, Target};
+use lockdrill::report::scene::Scene;
 use lockdrill::report::scene::server::{ServerKind, ServerMark};
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
 use lockdrill::timeline::history::{Cause, KeyEnd};
@@ -130,7 +131,7 @@ fn a_server_that_takes_over_without_a_grant_makes_a_second_holder() {
     assert!(lost, "{end:?}");
     assert_holds(&pair.h.judge("fencing_rises"));
     // The lost server did nothing more.
-    let drawn = lockdrill::report::scene::Scene::of(&pair.h.history()).server;
+    let drawn = Scene::of(&pair.h.history()).server;
     let deleted = |mark: &&ServerMark| mark.kind == ServerKind::Deleted;
     assert_eq!(drawn.iter().filter(deleted).count(), 0, "{drawn:?}");
 }
@@ -458,4 +459,77 @@ fn a_promotion_after_a_fault_of_the_server_has_a_name() {
             .is_empty()
     );
     assert_eq!(namer.names_of(&promoted()), ["crash.promoted"]);
+}
+
+/// The first primary is stopped with a's request, and wakes when `two` has granted b the lock.
+fn asked_before_and_granted_after() -> Pair {
+    let mut pair = Pair::new();
+    let (mut a, asked) = pair.h.attempt("a", 200);
+    pair.promoted(300);
+    pair.granted_by_two("b", 400, 2);
+    a.fencing = Some(FencingToken(1));
+    pair.h.set(&a, 600);
+    pair.h.told_granted(&a, asked, 601);
+    pair
+}
+
+#[test]
+fn tokens_that_no_order_compares_are_told_and_put_nothing_to_the_test() {
+    let found = asked_before_and_granted_after().h.judge("fencing_rises");
+    assert_vacuous(&found);
+    for told in [
+        "no grant is before another",
+        "not compared: b's grant",
+        "and a's grant",
+    ] {
+        assert!(found.why.contains(told), "{found:#?}");
+    }
+    assert_eq!(found.events.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn what_two_servers_granted_is_told_in_order_of_time() {
+    let scene = Scene::of(&asked_before_and_granted_after().h.history());
+    let who: Vec<&str> = scene
+        .tenures
+        .iter()
+        .filter_map(|one| one.worker.as_deref())
+        .collect();
+    assert_eq!(who, ["b", "a"]);
+}
+
+/// A grant that only the lost server knew ends with that server, not when another one is made.
+#[test]
+fn a_lost_grant_ends_with_its_server_or_when_another_takes_over() {
+    let ends = |died: bool| {
+        let mut pair = Pair::new();
+        pair.h.acquire("a", 100);
+        if died {
+            let gone = Event::ServerExited {
+                server: SERVER.to_owned(),
+                pid: 1,
+                code: None,
+                signal: Some(9),
+            };
+            pair.h.lab(
+                50,
+                Event::ServerStarted {
+                    server: SERVER.to_owned(),
+                    pid: 1,
+                    start_ticks: 1,
+                },
+            );
+            pair.h.lab(200, gone);
+        }
+        pair.promoted(300);
+        pair.granted_by_two("b", 400, 2);
+        let scene = Scene::of(&pair.h.history());
+        let taken = scene.tenures[0].key_taken.unwrap();
+        (taken.at / 1_000_000, taken.how)
+    };
+    assert_eq!(ends(true), (200, "lost with its server, which died"));
+    assert_eq!(
+        ends(false),
+        (300, "left behind when another server took over")
+    );
 }

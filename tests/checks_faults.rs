@@ -24,7 +24,7 @@ fn struck(kind: &str, target: Target) -> Record {
     let kind = lockdrill::faults::find(kind).unwrap();
     let (worker, server) = match &target {
         Target::Worker(worker) => (Some(worker.clone()), None),
-        Target::Server(_) => (None, Some(SERVER.to_owned())),
+        Target::Server(_) | Target::Member(_) => (None, Some(SERVER.to_owned())),
         Target::Holder | Target::Everyone => (None, None),
     };
     let chooses = kind
@@ -891,6 +891,31 @@ fn a_held_frame_is_held_from_onset_to_heal() {
     }
 }
 
+/// What the server refuses is not done: neither late nor unheard.
+#[test]
+fn a_frame_that_the_server_refused_shows_nothing() {
+    use FrameFate::{Delivered, Dropped, Held, Refused};
+    let request = |what| ("a>lock", what, false);
+    let reply = |what| ("a>lock", what, true);
+    let held = [(600, request(Held)), (HEAL, request(Delivered))];
+    proven(&chosen("hold-request", &held));
+    let refused = [held[0], held[1], (HEAL + 1, request(Refused))];
+    lacks(
+        &chosen("hold-request", &refused),
+        "the server refused the request",
+    );
+    let error = (550, reply(Refused));
+    let late = [(600, reply(Held)), (HEAL, reply(Delivered))];
+    proven(&chosen("hold-reply", &[error, late[0], late[1]]));
+    proven(&chosen("lose-reply", &[error, (600, reply(Dropped))]));
+    for kind in ["hold-reply", "lose-reply"] {
+        lacks(
+            &chosen(kind, &[error]),
+            "was an error, and no other came by",
+        );
+    }
+}
+
 #[test]
 fn a_lost_frame_is_lost_while_the_fault_is_in_effect() {
     use FrameFate::{Dropped, Held};
@@ -1155,7 +1180,7 @@ fn a_key_that_is_gone_is_told_with_the_fault_that_came_before() {
     let finding = story(400);
     assert_violated(&finding, "b");
     assert!(
-        finding.why.contains("by nothing on the record"),
+        finding.why.contains("nothing on the record removed it"),
         "{finding:#?}"
     );
 }

@@ -396,6 +396,29 @@ fn a_late_release_that_deletes_anothers_key_is_not() {
     assert!(finding.why.contains("b's grant"), "{}", finding.why);
 }
 
+/// Whether its sender was told so, or had given up long before.
+#[test]
+fn a_renewal_that_takes_an_ended_key_anew_is_not_its_owner_s_to_make() {
+    for told in [true, false] {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        let op = h.send_renewal(&a, 600);
+        if !told {
+            let message = "timed out".to_owned();
+            h.ret("a", op, 900, Told::Info, Answer::Error { message });
+        }
+        h.delete(1102);
+        h.grant(&mut a.clone(), 1200);
+        if told {
+            h.ret("a", op, 1201, Told::Ok, Answer::Renewed);
+        }
+        let finding = h.judge("owner_only");
+        assert_violated(&finding, "a");
+        assert!(finding.why.contains("took the key anew"), "{}", finding.why);
+        assert_holds(&h.judge("records_agree"));
+    }
+}
+
 #[test]
 fn a_late_release_that_was_never_answered_still_has_its_author() {
     let mut h = Record::new();
@@ -631,6 +654,28 @@ fn granted_without_a_grant_is_a_lie() {
     a.fencing = Some(FencingToken(1));
     h.told_granted(&a, op, 101);
     assert_violated(&h.judge("outcome_honesty"), "a");
+}
+
+/// The bound is half a second; the lease, of one, ends at 1100.
+#[test]
+fn a_release_told_as_done_long_before_the_lease_ended_is_a_lie() {
+    let told = |gone: u64, stalled: Option<(u64, u64)>| {
+        let mut h = Record::new();
+        h.plan.recovery_bound_ms = 500;
+        let a = h.acquire("a", 100);
+        let op = h.send_release(&a, 299);
+        h.ret("a", op, 300, Told::Ok, Answer::Released);
+        if let Some((from, to)) = stalled {
+            h.stalled(from, to);
+        }
+        h.delete(gone);
+        h.judge("outcome_honesty")
+    };
+    assert_violated(&told(1105, None), "a");
+    // Seen late, but not when a lease ends; or the host stood still meanwhile.
+    assert_holds(&told(900, None));
+    assert_holds(&told(1105, Some((400, 750))));
+    assert_violated(&told(1105, Some((400, 600))), "a");
 }
 
 #[test]

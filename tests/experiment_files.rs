@@ -75,12 +75,23 @@ fn all_takes_the_folder_and_not_those_below() {
 #[test]
 fn all_of_nothing() {
     let empty = tempfile::tempdir().unwrap();
+    std::fs::create_dir(empty.path().join("experiments")).unwrap();
     let mut all = request(&empty, &[]);
     all.all = true;
     let told = load(&all);
     let start = "experiments:1:1: there is no `experiments/*.toml` here; built in: ";
     assert!(told[0].starts_with(start), "{told:?}");
     assert!(told[0].contains("pause"), "{told:?}");
+}
+
+#[test]
+fn all_where_no_folder_is_takes_what_is_built_in() {
+    let installed = tempfile::tempdir().unwrap();
+    let mut all = request(&installed, &[]);
+    all.all = true;
+    let built_in = lockdrill::experiment::built_in();
+    let names: Vec<String> = built_in.into_iter().map(|drill| drill.name).collect();
+    assert_eq!(load(&all), names);
 }
 
 #[test]

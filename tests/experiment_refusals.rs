@@ -883,3 +883,55 @@ fn faults_that_follow_each_other_are_named_and_timed() {
     assert!(told("nap began within 1 of nap").contains("no unit"));
     assert!(told("nap began within 0s of nap").contains("no time at all"));
 }
+
+/// A member of several servers is named only where there is one, for what is done to a process.
+#[test]
+fn a_member_that_there_is_not_or_that_cannot_be_asked() {
+    for (backend, kind, target, told_of) in [
+        ("redis", "kill-server", "redis-2", "there is no redis-2"),
+        ("redis-sentinel", "kill-server", "redis-2", ""),
+        ("redis-sentinel", "stop-server", "sentinel-3", ""),
+        ("redis-cluster", "kill-server", "cluster-6", ""),
+        ("redis-cluster", "kill-server", "lock-server", ""),
+        (
+            "redis-cluster",
+            "kill-server",
+            "redis-2",
+            "`redis-cluster` has no redis-2",
+        ),
+        (
+            "redis-sentinel",
+            "kill-server",
+            "redis-4",
+            "unknown target `redis-4`",
+        ),
+        (
+            "redis-sentinel",
+            "evict",
+            "redis-2",
+            "`evict` is done to the server that takes writes",
+        ),
+        (
+            "redis-sentinel",
+            "pause",
+            "redis-2",
+            "`pause` is done to a worker",
+        ),
+    ] {
+        let fault = format!("kind = \"{kind}\"\ntarget = \"{target}\"");
+        let text = with("kind = \"pause\"\ntarget = \"holder\"", &fault).replacen(
+            "backend = \"redis\"",
+            &format!("backend = \"{backend}\""),
+            1,
+        );
+        let told = told(&text);
+        let wrong = told
+            .lines()
+            .filter(|line| line.contains(": "))
+            .collect::<Vec<_>>();
+        match told_of {
+            "" => assert!(!told.contains(target), "{backend} {kind}: {wrong:?}"),
+            _ => assert!(told.contains(told_of), "{backend} {kind}: {told}"),
+        }
+    }
+}

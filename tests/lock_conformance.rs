@@ -36,6 +36,13 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod redlock {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("redlock").await).await;
+            })+
+        }
+
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $contract() {
@@ -59,8 +66,8 @@ macro_rules! over_every_back_end {
 
         #[test]
         fn every_back_end_is_covered() {
-            let covered = ["memory", "redis", "redis-sentinel", "redis-cluster", "postgres",
-                "postgres-advisory", "etcd"];
+            let covered = ["memory", "redis", "redis-sentinel", "redis-cluster", "redlock",
+                "postgres", "postgres-advisory", "etcd"];
             for kind in lockdrill::lock::backends::ALL {
                 assert!(covered.contains(&kind.name), "no conformance tests for {}", kind.name);
             }

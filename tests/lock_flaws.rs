@@ -16,7 +16,13 @@ const MS: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_secs(30);
 
 /// Where flaws live in scripts or above them.
-const BACKENDS: [&str; 4] = ["memory", "redis", "redis-sentinel", "redis-cluster"];
+const BACKENDS: [&str; 5] = [
+    "memory",
+    "redis",
+    "redis-sentinel",
+    "redis-cluster",
+    "redlock",
+];
 
 /// Two workers take turns, wait for each other, renew and release; nothing is broken.
 async fn fault_free(place: &Place) -> Vec<String> {

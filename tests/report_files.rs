@@ -6,7 +6,7 @@ use crate::support::golden;
 
 use golden::{Golden, look};
 use lockdrill::report::{self, html, junit, model::Model};
-use lockdrill::verdict::{DrillResult, Verdict};
+use lockdrill::verdict::{DrillResult, LeftOut, Summary, Verdict};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn cases(xml: &str) -> Vec<(String, &'static str)> {
 #[test]
 fn junit_tells_the_verdicts_apart() {
     let status = |run: &str, case: &str| {
-        let xml = junit::document(&[named(run).result]).unwrap();
+        let xml = junit::document(&Summary::of(vec![named(run).result])).unwrap();
         let all = cases(&xml);
         all.into_iter().find(|(name, _)| name == case).unwrap().1
     };
@@ -141,9 +141,23 @@ fn junit_over_several_drills_is_one_file() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("all.xml");
     let results: Vec<DrillResult> = golden::all().into_iter().map(|run| run.result).collect();
-    junit::write(&file, &results).unwrap();
+    let mut summary = Summary::of(results);
+    junit::write(&file, &summary).unwrap();
     let xml = fs::read_to_string(&file).unwrap();
-    assert_eq!(xml.matches("<testsuite ").count(), results.len());
+    assert_eq!(xml.matches("<testsuite ").count(), summary.drills.len());
+
+    summary.not_applicable.push(LeftOut {
+        drill: "restart".to_owned(),
+        why: "the server is not the lab's".to_owned(),
+    });
+    junit::write(&file, &summary).unwrap();
+    let xml = fs::read_to_string(&file).unwrap();
+    let (_, restart) = xml.split_once("<testsuite name=\"restart\"").unwrap();
+    assert!(
+        restart.contains("not applicable: the server is not the lab"),
+        "{restart}"
+    );
+    assert_eq!(cases(restart), [("verdict".to_owned(), "skipped")]);
 }
 
 #[test]

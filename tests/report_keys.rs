@@ -68,7 +68,7 @@ fn a_key_without_a_lease_never_ends() {
     let told = holding::holders(&scene).plain();
     assert_eq!(
         told,
-        "a from 0.43 s to 4.03 s (a key without a lease, it never ends); the key is still there when the record ends at 4.03 s"
+        "nobody until 0.43 s, then a from 0.43 s to 4.03 s (a key without a lease, it never ends); the key is still there when the record ends at 4.03 s"
     );
 }
 
@@ -155,7 +155,7 @@ fn a_fault_that_is_over_at_once_has_no_end_to_miss() {
     let model = limit().model(root.path());
     let told = faults_done::told(&model.arms[0])[0].plain();
     assert!(
-        told.contains("the fault named amnesia, at 1.10 s"),
+        told.contains("the fault named amnesia, done by 1.10 s"),
         "{told}"
     );
     assert!(!told.contains("not on the record"), "{told}");

@@ -10,7 +10,7 @@ use lockdrill::report::model::Model;
 use lockdrill::report::nearness::{suggested, suggestion};
 use lockdrill::report::past::{Entry, file, remember};
 use lockdrill::report::scene::writes::{Fate, Harm};
-use lockdrill::report::story::limits;
+use lockdrill::report::story::{limits, summed};
 use lockdrill::report::tally::tally;
 use lockdrill::report::{self, html, signals};
 use lockdrill::timeline::event::{AttemptKind, Event};
@@ -53,10 +53,14 @@ fn the_line_in_numbers_agrees_with_the_signals() {
         let picture = signal::draw(signal).unwrap();
         assert!(picture.shapes.len() > 1, "{}", signal.name);
     }
+    // Two sections at once are explained where they stand: no two were entitled.
+    let line = summed::line(&model.arms[0]).unwrap().plain();
+    let explained = "overlapping entries 1 (a worker went in while another had not left, after that one's lease had ended: never were two entitled at once); never left";
+    assert!(line.contains(explained), "{line}");
     assert!(
         html::page(&model)
             .unwrap()
-            .contains("overlapping entries 1;")
+            .contains("overlapping entries</abbr> 1")
     );
 }
 
@@ -100,13 +104,22 @@ fn a_lease_is_suggested_from_the_longest_work() {
     plan.lock.lease_ms = 1000;
     plan.lock.renew_ms = None;
     let told = suggestion(&[2_440_000_000, 5], &[], &plan);
-    assert!(told.starts_with("4.90 s or more"), "{told}");
+    assert!(told.starts_with("a lease of 4.90 s at least"), "{told}");
     let told = suggestion(&[4_000_000], &[], &plan);
-    assert!(told.starts_with("nothing longer"), "{told}");
+    assert!(told.starts_with("nothing: the lease of 1 s"), "{told}");
+    assert!(told.contains("no reason to shorten it"), "{told}");
     plan.lock.renew_ms = Some(300);
     let told = suggestion(&[2_440_000_000], &[200_000_000], &plan);
     assert!(
-        told.ends_with("This one of 1 s is shorter than that"),
+        told.ends_with("This one of 1 s is 0.10 s shorter than that"),
+        "{told}"
+    );
+    // What reads the same to the hundredth is told by the difference.
+    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan);
+    assert!(told.ends_with("is 3 ms shorter than that"), "{told}");
+    let told = suggestion(&[2_440_000_000], &[1_000_000], &plan);
+    assert!(
+        told.ends_with("longer; that is no reason to shorten it"),
         "{told}"
     );
 }

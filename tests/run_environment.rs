@@ -84,6 +84,52 @@ fn a_redis_server_that_dies_at_once_is_told_with_its_own_words() {
     }
 }
 
+/// Rules of the packet filter are made in a network of the arm's own or not at all; which is known
+/// before anything starts.
+#[test]
+fn a_packet_filter_without_a_network_of_its_own() {
+    let lab = Lab::new();
+    let out = lab.out().display().to_string();
+    let drill = [
+        "run",
+        "partition",
+        "--set",
+        "network.proxy=netfilter",
+        "--out",
+        &out,
+    ];
+    let refused = |output: &std::process::Output, code, why: &str| {
+        let said = said(output);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        let wanted = [
+            "partition: the edges of `netfilter` need",
+            why,
+            "network.proxy=builtin",
+        ];
+        for part in wanted {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!lab.out().join("partition").exists(), "{said}");
+    };
+    let asked = ["--isolation", "guard"];
+    let output = lab
+        .command(&[&drill[..], &asked].concat())
+        .output()
+        .unwrap();
+    refused(&output, 2, "--isolation guard");
+    // A machine that refuses namespaces: in a user namespace in which none may be made.
+    let forbid = "echo 0 > /proc/sys/user/max_pid_namespaces && exec \"$0\" \"$@\"";
+    let output = Command::new("unshare")
+        .args(["-Ur", "sh", "-c", forbid, env!("CARGO_BIN_EXE_lockdrill")])
+        .args(drill)
+        .env("LOCKDRILL_STATE_DIR", lab.state())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    refused(&output, 4, "there are no namespaces: ");
+    lab.assert_nothing_left();
+}
+
 #[test]
 fn an_output_folder_that_is_a_file() {
     let lab = Lab::new();

@@ -60,6 +60,32 @@ fn the_pause_drill_on_a_given_server_leaves_it_as_it_was() {
 }
 
 #[test]
+fn of_the_suite_what_cannot_be_played_there_is_left_out_with_its_reason() {
+    let lab = Lab::new();
+    let server = RedisServer::start();
+    let target = format!("redis://{}", server.address());
+    let junit = lab.out().join("junit.xml");
+    let one_of_them = ["--all", "--no-controls", "--shard", "1/40"];
+    let there = ["--target", &target, "--junit", junit.to_str().unwrap()];
+    let (_, value) = lab.run_json(&[&one_of_them[..], &there[..]].concat());
+    assert_eq!(
+        value["drills"].as_array().map(Vec::len),
+        Some(1),
+        "{value:#}"
+    );
+    let left_out = value["not_applicable"].as_array().unwrap();
+    let why = |drill: &str| {
+        let out = left_out.iter().find(|out| out["drill"] == drill);
+        out.map(|out| out["why"].as_str().unwrap())
+    };
+    assert!(why("flush").unwrap().contains("its fault `wipe` (flush)"));
+    assert!(why("failover").unwrap().contains("redis-sentinel"));
+    assert_eq!(why("pause"), None);
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("not applicable: its fault `wipe` (flush)"));
+}
+
+#[test]
 fn a_given_server_that_goes_ends_the_drill_and_is_named_as_not_ours() {
     let lab = Lab::new();
     let mut server = RedisServer::start();

@@ -50,6 +50,61 @@ fn a_cut_of_the_replicas_that_ends() {
     lab.assert_nothing_left();
 }
 
+/// Somebody of every kind is lost and comes back: a replica, a sentinel, and the primary, which finds
+/// that another has taken over.
+#[test]
+fn members_that_are_killed_come_back() {
+    let lab = Lab::new();
+    let text = r#"
+        summary = "who comes back?"
+        class = "correctness"
+        [lock]
+        backend = "redis-sentinel"
+        lease = "20s"
+        [store]
+        kind = "sqlite"
+        fence = "atomic"
+        [worker.a]
+        script = ["acquire", "write", "await primary.healed", "write", "release"]
+        [worker.b]
+        start = { after = "primary.healed" }
+        script = ["enter 30s", "write", "release"]
+        [fault.replica]
+        kind = "kill-server"
+        target = "redis-3"
+        when = { after = "a.write.1.accepted" }
+        for = "100ms"
+        [fault.sentinel]
+        kind = "kill-server"
+        target = "sentinel-2"
+        when = { after = "a.write.1.accepted" }
+        for = "400ms"
+        [fault.primary]
+        kind = "kill-server"
+        target = "lock-server"
+        when = { after = "sentinel.healed" }
+        heal = { after = "primary.promoted" }
+    "#;
+    let file = crate::meddling::file(&lab, "back", text);
+    let (code, value) = lab.run_json(&[&file, "--isolation", "guard"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let checks = value["drills"][0]["arms"][0]["checks"].as_array().unwrap();
+    let evidence = checks.iter().find(|check| check["check"] == "evidence");
+    let why = evidence.unwrap()["why"].as_str().unwrap();
+    for hit in [
+        "replica (kill-server redis-3)",
+        "sentinel (kill-server sentinel-2)",
+        "primary (kill-server redis-1)",
+    ] {
+        let told = why.split("; ").find(|part| part.starts_with(hit));
+        assert!(
+            told.is_some_and(|told| told.contains("to be back")),
+            "{hit}: {why}"
+        );
+    }
+    lab.assert_nothing_left();
+}
+
 #[test]
 fn replicas_that_somebody_let_in_again() {
     let home = Lab::new();

@@ -11,6 +11,10 @@ use crate::timeline::history::{History, Told};
 use foldhash::HashMap;
 use std::collections::BTreeSet;
 
+mod apart;
+
+use apart::{apart, is_compared};
+
 /// The check.
 #[derive(Debug, Clone, Copy)]
 pub struct FencingRises;
@@ -60,14 +64,41 @@ impl Check for FencingRises {
         if tokens < 2 {
             return Finding::vacuous(self, "fewer than two grants had a fencing token");
         }
-        Finding::holds(
-            self,
-            format!("{tokens} fencing tokens, each higher than those before it"),
-        )
+        self.in_order(history, tokens, is_compared(history, &answered))
     }
 }
 
 impl FencingRises {
+    /// No token fell; two that no order compares are told, because the numbers alone look otherwise.
+    fn in_order(&self, history: &History, tokens: usize, compared: bool) -> Finding {
+        let why = match compared {
+            true => format!("{tokens} fencing tokens, each higher than those before it"),
+            false => format!("{tokens} fencing tokens, and no grant is before another"),
+        };
+        let apart = apart(history);
+        // Where the numbers fall and nothing compares them, nothing was put to the test.
+        let tested = compared || apart.is_none();
+        let (why, events) = match apart {
+            Some((first, second)) => (
+                format!(
+                    "{why}; not compared: {} at {} and {} at {}, because two servers made them and \
+                     neither was answered before the other was asked for",
+                    whose(history, first),
+                    secs(first.granted.middle()),
+                    whose(history, second),
+                    secs(second.granted.middle()),
+                ),
+                vec![first.seq, second.seq],
+            ),
+            None => (why, Vec::new()),
+        };
+        let finding = match tested {
+            true => Finding::holds(self, why),
+            false => Finding::vacuous(self, why),
+        };
+        finding.resting_on(events)
+    }
+
     /// In the server's order.
     fn by_server(&self, history: &History) -> Option<Finding> {
         let mut highest: HashMap<_, usize> = HashMap::default();

@@ -4,7 +4,7 @@
 //! all that the claimant can know. A claim counts from when it was asked: a process that is stopped
 //! inside the call is not a liar.
 
-use super::say::secs;
+use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
@@ -74,7 +74,8 @@ impl Check for HonestBelief {
                 "nobody was asked whether it holds, and nobody renewed",
             );
         }
-        let why = format!("{claims} claims to hold, none after the claimant's own deadline");
+        let claims = count(claims, "claim");
+        let why = format!("{claims} to hold, none after the claimant's own deadline");
         Finding::holds(self, why)
     }
 }

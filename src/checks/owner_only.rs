@@ -1,4 +1,5 @@
-//! `owner_only`: a release or renewal of one grant never changes the key or lease of another.
+//! `owner_only`: a release or renewal of one grant never changes the key or lease of another, nor
+//! takes the key once more when its own has ended.
 //!
 //! The server's stream does not say who asked. A deletion before the deadline, with no release of
 //! the holder's own under way and one of another grant under way, is that other's doing; likewise
@@ -21,12 +22,15 @@ impl Check for OwnerOnly {
     }
 
     fn claim(&self) -> &'static str {
-        "a release or renewal of one grant never changes the key or lease of another"
+        "a release or renewal of one grant never changes the key or lease of another, nor takes the key anew"
     }
 
     fn judge(&self, history: &History) -> Finding {
         let mut unclear = None;
         for grant in history.grants.iter().filter(|grant| grant.doubt.is_none()) {
+            if let Some(renewal) = grant.renewal {
+                return self.taken_anew(history, grant, &history.operations[renewal]);
+            }
             for extension in &grant.extensions {
                 match &extension.author {
                     Author::Foreign(operations) if !operations.is_empty() => {
@@ -86,6 +90,17 @@ impl Check for OwnerOnly {
 }
 
 impl OwnerOnly {
+    fn taken_anew(&self, history: &History, grant: &Grant, renewal: &Operation) -> Finding {
+        let why = format!(
+            "a renewal of {} took the key anew at {}: its own had ended, and nobody had asked for another",
+            history.worker_name(renewal.worker),
+            secs(grant.granted.latest)
+        );
+        Finding::violated(self, why)
+            .resting_on([grant.seq].into_iter().chain(renewal.seqs()))
+            .witnessed_by(history, [renewal.worker])
+    }
+
     fn violated(
         &self,
         history: &History,

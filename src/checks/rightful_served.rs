@@ -79,7 +79,7 @@ impl Check for RightfulServed {
             [] => String::new(),
             all => format!(" (and {})", all.join(" and ")),
         };
-        let rest = rest(history, accepted.saturating_sub(writes));
+        let rest = beside(history, &crowd) + &rest(history, accepted.saturating_sub(writes));
         Finding::holds(
             self,
             format!(
@@ -89,12 +89,24 @@ impl Check for RightfulServed {
     }
 }
 
+/// Refused writes of a holder that was entitled, but not it alone: no breach of this check, and
+/// named, because the store refused one who had the lock all the same.
+fn beside(history: &History, crowd: &Crowd) -> String {
+    let refused = history.store.iter().filter(|write| {
+        !write.accepted && write.kind == AttemptKind::Write && !crowd.alone_at(write.applied)
+    });
+    match rightful(history, refused).count() {
+        0 => String::new(),
+        n => format!("; refused of one that was entitled at the same time as another: {n}"),
+    }
+}
+
 /// Why accepted writes are not counted.
 fn rest(history: &History, uncounted: usize) -> String {
     match uncounted {
         0 => String::new(),
         n => format!(
-            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (less than {} from a grant or its end is not certain)",
+            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (a time of the server is known to within {} at best, and a release only between its request and when its effect was read)",
             secs(history.epsilon_ns)
         ),
     }

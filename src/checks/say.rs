@@ -15,14 +15,20 @@ pub fn secs(ns: u64) -> String {
     }
 }
 
-/// What shows that a fault of a server is over: it runs again, or what was done to it is undone.
-pub fn seen_over(kind: &FaultKind) -> &'static str {
+/// What shows that a fault of a server is over: it runs again, or what was done to it is undone. It
+/// may have worked again since the heal began; that is told where it reads as another time.
+pub fn seen_over(kind: &FaultKind, began: &str, seen_at: &str) -> String {
     let runs_again =
         |action: &Action| matches!(action, Action::StartServer | Action::ContinueGroup);
-    if kind.heal.iter().any(runs_again) {
-        "when the server was seen to be back"
-    } else {
-        "when that was seen to be undone"
+    let runs_again = kind.heal.iter().any(runs_again);
+    let seen = match runs_again {
+        true => "when the server was seen to be back",
+        false => "when that was seen to be undone",
+    };
+    match runs_again {
+        _ if began == seen_at => seen.to_owned(),
+        true => format!("{seen}, and it may have worked since the heal began at {began}"),
+        false => format!("{seen}, and the heal began at {began}"),
     }
 }
 

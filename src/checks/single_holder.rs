@@ -75,11 +75,12 @@ impl SingleHolder {
             (failover::told(history, earlier, later), Vec::new())
         };
         let why = format!(
-            "{} was granted at {} while {} was in force until {}: both held for {}; {cause}",
+            "{} was granted at {} while {} was in force until {}{}: both were entitled for {}; {cause}",
             whose(history, later).replace("'s grant", ""),
             secs(later.granted.middle()),
             whose(history, earlier),
             secs(earlier.definite.map_or(0, |span| span.to)),
+            told_before(history, earlier, later),
             secs(ns),
         );
         let operations = culprits.iter().map(|i| &history.operations[*i]);
@@ -131,6 +132,20 @@ impl SingleHolder {
     }
 }
 
+/// The earlier holder knew by then that its lock was gone: it is entitled to the end of its lease
+/// all the same, and need not have made use of it.
+fn told_before(history: &History, earlier: &Grant, later: &Grant) -> String {
+    let mut losses = history.losses.iter();
+    let told = losses
+        .find(|loss| Some(&loss.grant) == earlier.id.as_ref() && loss.at < later.granted.earliest);
+    told.map_or_else(String::new, |loss| {
+        format!(
+            " (its handle had said at {} that it is lost)",
+            secs(loss.at)
+        )
+    })
+}
+
 /// Why the key was free for another grant, and the operations to blame.
 fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
     let KeyEnd::Taken { cause, at, .. } = &earlier.end else {
@@ -175,7 +190,7 @@ fn cause(history: &History, earlier: &Grant) -> (String, Vec<usize>) {
         Cause::Unexplained => (
             match server_fault(history, earlier) {
                 Some(fault) => format!("its key was gone by {at}, after {fault} began"),
-                None => format!("its key was gone by {at}, by nothing on the record"),
+                None => format!("its key was gone by {at}, and nothing on the record removed it"),
             },
             Vec::new(),
         ),

@@ -118,7 +118,7 @@ fn conclude(args: &Args, all: Vec<DrillResult>) -> Exit {
     lost_lines(&args.out);
     let summary = Summary::of(all);
     if let Some(file) = &args.junit
-        && let Err(error) = report::junit::write(file, &summary.drills)
+        && let Err(error) = report::junit::write(file, &summary)
     {
         failed(file, &error);
     }

@@ -8,8 +8,9 @@ use crate::experiment::{self, Experiment, LoadRequest, Loaded, Overrides};
 use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
-use crate::run::preflight::{self, Ready, Wish};
+use crate::run::preflight::{self, OTHER_PROXY, Ready, Wish};
 use crate::run::shard::Shard;
+use crate::run::target::Target;
 use crate::say;
 use crate::verdict::NotRun;
 use std::path::PathBuf;
@@ -79,16 +80,21 @@ pub(super) struct Args {
 
 /// Runs the subcommand.
 pub(super) fn exec(args: Args) -> Exit {
+    let mut loaded = experiment::load_each(&load_request(&args));
+    if !loaded.refused.is_empty() {
+        say::err(loaded.refused.render(colour_on_stderr()).trim_end());
+        return Exit::Usage;
+    }
+    let target = match given::target(&args, &mut loaded) {
+        Ok(target) => target,
+        Err(exit) => return exit,
+    };
     let Loaded {
         experiments,
         left_out,
-        refused,
-    } = experiment::load_each(&load_request(&args));
-    if !refused.is_empty() {
-        say::err(refused.render(colour_on_stderr()).trim_end());
-        return Exit::Usage;
-    }
-    let ready = match ready(&args, &experiments) {
+        ..
+    } = loaded;
+    let ready = match ready(&args, &experiments, target) {
         Ok(ready) => ready,
         Err(exit) => return exit,
     };
@@ -131,7 +137,7 @@ pub(super) fn exec(args: Args) -> Exit {
 }
 
 /// Everything that can be known before anything starts; what is wrong has been told.
-fn ready(args: &Args, experiments: &[Experiment]) -> Result<Ready, Exit> {
+fn ready(args: &Args, experiments: &[Experiment], target: Option<Target>) -> Result<Ready, Exit> {
     let executions = experiments.len() * args.repeat as usize;
     if let Some(shard) = args.shard
         && shard.share(executions) == 0
@@ -145,12 +151,18 @@ fn ready(args: &Args, experiments: &[Experiment]) -> Result<Ready, Exit> {
         out: &args.out,
         junit: args.junit.as_deref(),
         isolation: args.isolation,
-        target: given::target(args, experiments)?,
+        target,
         plans: experiments
             .iter()
             .flat_map(|experiment| std::iter::once(&experiment.main).chain(&experiment.controls))
             .collect(),
     };
+    let asked = wish.target.is_some() || args.isolation == Choice::Guard;
+    if let (true, Some(what)) = (asked, preflight::needs_own_network(&wish.plans)) {
+        let none = "--isolation guard and --target give none";
+        say::err(format_args!("error: {what}: {none}; {OTHER_PROXY}"));
+        return Err(Exit::Usage);
+    }
     preflight::check(&wish).map_err(|error| not_ready(&error.to_string()))
 }
 

@@ -65,8 +65,16 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/late-release.toml"),
     ),
     (
+        "late-renew",
+        include_str!("../../experiments/late-renew.toml"),
+    ),
+    (
         "late-token",
         include_str!("../../experiments/late-token.toml"),
+    ),
+    (
+        "lost-release",
+        include_str!("../../experiments/lost-release.toml"),
     ),
     ("mutex", include_str!("../../experiments/mutex.toml")),
     ("noscript", include_str!("../../experiments/noscript.toml")),
@@ -127,21 +135,25 @@ const DRILLS: &[(&str, &str)] = &[
 
 /// Every drill as it stands in the binary, in order of names: the same everywhere.
 pub fn built_in() -> Vec<Experiment> {
-    let drills = DRILLS.iter();
-    drills
+    all()
         .filter_map(|(name, text)| read(name, name, text, &Overrides::default()).ok())
         .collect()
 }
 
+/// Name and text of every drill, in order of names.
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    DRILLS.iter().copied()
+}
+
 /// The text of a drill.
 pub(super) fn find(name: &str) -> Option<&'static str> {
-    let found = DRILLS.iter().find(|(known, _)| *known == name)?;
+    let found = all().find(|(known, _)| *known == name)?;
     Some(found.1)
 }
 
 /// Every name.
 pub(super) fn names() -> Vec<&'static str> {
-    DRILLS.iter().map(|(name, _)| *name).collect()
+    all().map(|(name, _)| name).collect()
 }
 
 #[cfg(test)]

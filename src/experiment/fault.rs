@@ -7,6 +7,7 @@ use super::reading::{Reading, Spot};
 use super::refused::quote;
 use super::section::Section;
 use super::wire::{self, Wire};
+use crate::env::deployment;
 use crate::faults::{self, FaultKind, Hits};
 use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, StorePlan, Target};
 use crate::store;
@@ -71,6 +72,8 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
         // That server's clock dates the store's log: it would be the lab's clock that jumps.
         Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
+        // Whether a process dies or stands still does not depend on what it is there for.
+        Target::Member(_) => kind.hits == Hits::Server && kind.is_done_to_a_process(),
     };
     if fits {
         return;
@@ -81,6 +84,10 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
         Hits::Process => (
             "a worker or the lock server",
             "name a worker, `holder`, or `lock-server`",
+        ),
+        Hits::Server if matches!(target, Target::Member(_)) => (
+            "the server that takes writes",
+            "say `lock-server`; one of several can be killed or stopped",
         ),
         Hits::Server => ("a server", "say `lock-server` or `store-server`"),
     };
@@ -159,6 +166,10 @@ fn target(reading: &mut Reading, cast: &Cast, section: &Section<'_>) -> Option<T
     }
     if cast.worker_names.iter().any(|name| name == typed.value) {
         return Some(Target::Worker(typed.value.to_owned()));
+    }
+    let mut members = deployment::ALL.iter().flat_map(|kind| kind.members);
+    if members.any(|member| *member == typed.value) {
+        return Some(Target::Member(typed.value.to_owned()));
     }
     let message = format!("unknown target {}", quote(typed.value));
     let names = cast.worker_names.iter().map(String::as_str);

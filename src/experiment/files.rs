@@ -80,9 +80,16 @@ pub(super) fn open(request: &LoadRequest) -> (Vec<Text>, Refused) {
     (texts, refused)
 }
 
-/// Every `experiments/*.toml`, by name; not those in folders below.
+/// Every `experiments/*.toml`, by name; not those in folders below. Without such a folder, as where
+/// lockdrill is installed alone, every drill that is built in.
 fn all(root: &Path) -> Result<Vec<Named>, Problem> {
-    let files = stems(&root.join(FOLDER));
+    let folder = root.join(FOLDER);
+    if !folder.exists() {
+        return Ok(embedded::all()
+            .map(|(name, text)| built_in(name, text, true))
+            .collect());
+    }
+    let files = stems(&folder);
     if files.is_empty() {
         let message = format!("there is no `{FOLDER}/*.toml` here");
         let hint = format!(
@@ -111,6 +118,15 @@ pub(super) fn stems(folder: &Path) -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
+fn built_in(name: &str, text: &'static str, of_suite: bool) -> Named {
+    Named {
+        name: name.to_owned(),
+        shown: format!("{name}.toml (built in)"),
+        place: Place::BuiltIn(text),
+        of_suite,
+    }
+}
+
 fn locate(root: &Path, typed: &str) -> Result<Named, Problem> {
     if typed.contains('/') || typed.ends_with(".toml") {
         let stem = Path::new(typed).file_stem().and_then(|stem| stem.to_str());
@@ -131,12 +147,7 @@ fn locate(root: &Path, typed: &str) -> Result<Named, Problem> {
         });
     }
     if let Some(text) = embedded::find(typed) {
-        return Ok(Named {
-            name: typed.to_owned(),
-            shown: format!("{typed}.toml (built in)"),
-            place: Place::BuiltIn(text),
-            of_suite: false,
-        });
+        return Ok(built_in(typed, text, false));
     }
     let known = here.keys().map(String::as_str).chain(embedded::names());
     let message = format!("there is no drill {}", quote(typed));

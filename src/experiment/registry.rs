@@ -129,6 +129,7 @@ pub(super) fn keeper(backend: &str) -> Option<Keeper> {
         | Servers::Redis
         | Servers::Sentinel
         | Servers::Cluster
+        | Servers::Voters
         | Servers::PostgresSessions => None,
     }
 }
@@ -143,7 +144,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),
-        Servers::Sentinel | Servers::Cluster => deployment::of(backend)
+        Servers::Sentinel | Servers::Cluster | Servers::Voters => deployment::of(backend)
             .map(|_| ())
             .ok_or("the lab starts one server for locks, and no deployment of several"),
     }

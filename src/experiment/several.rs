@@ -57,10 +57,17 @@ fn misfit(
     deployed: Option<&Kind>,
 ) -> Option<(&'static str, String, &'static str)> {
     let kind = faults::find(&fault.kind)?;
+    let member = match &fault.target {
+        Target::Member(name) => Some(name.as_str()),
+        _other => None,
+    };
     let Some(deployed) = deployed else {
+        let hint = "the lock's back end lives on one server";
+        if let Some(member) = member {
+            return Some(("target", format!("there is no {member}"), hint));
+        }
         let copied = kind.onset.contains(&Action::AwaitCutOff);
         let message = format!("`{}` needs servers that copy each other", fault.kind);
-        let hint = "the lock's back end lives on one server";
         return copied.then_some(("kind", message, hint));
     };
     let backend = deployed.backend;
@@ -72,10 +79,14 @@ fn misfit(
             "say what is done to a server: its edges are not ours",
         ));
     }
-    let back = kind.heal.contains(&Action::StartServer);
-    if fault.target == Target::Server(Service::Lock) && back {
-        let message = format!("a server of `{backend}` that is gone does not come back");
-        return Some(("kind", message, "a `lose-server` says so"));
+    let none = |name: &&str| !deployed.members.contains(name);
+    if let Some(member) = member.filter(none) {
+        let message = format!("`{backend}` has no {member}");
+        return Some((
+            "target",
+            message,
+            "its members are in the report of any run",
+        ));
     }
     None
 }

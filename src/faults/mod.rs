@@ -70,6 +70,16 @@ impl FaultKind {
         })
     }
 
+    /// Whether all that it does is done to a process from outside, whatever that process is.
+    pub fn is_done_to_a_process(&self) -> bool {
+        self.onset.iter().all(|action| {
+            matches!(
+                action,
+                Action::KillGroup | Action::StopGroup | Action::AwaitNobody
+            )
+        })
+    }
+
     /// Whether it moves a clock.
     pub fn moves_clock(&self) -> bool {
         self.onset.contains(&Action::JumpClock)

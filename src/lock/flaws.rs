@@ -23,6 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
+    /// A release that failed is told as done.
+    SwallowsReleaseError,
     /// A script that the server has forgotten is not sent again.
     EvalshaOnly,
     /// An acquire that was not answered counts as granted.
@@ -33,6 +35,10 @@ pub enum Flaw {
     WallClockDeadline,
     /// The fencing token is the counter alone, without the failover's epoch.
     PlainCounter,
+    /// A quorum is counted among the servers that answered.
+    QuorumOfAnswers,
+    /// Servers are asked one after another, each for as long as the whole command may take.
+    OneByOne,
 }
 
 /// Every flaw.
@@ -45,11 +51,14 @@ pub const ALL: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::SwallowsReleaseError,
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,
     Flaw::WallClockDeadline,
     Flaw::PlainCounter,
+    Flaw::QuorumOfAnswers,
+    Flaw::OneByOne,
 ];
 
 impl Flaw {
@@ -64,11 +73,14 @@ impl Flaw {
             Flaw::DeadlineFromReply => "deadline_from_reply",
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+            Flaw::SwallowsReleaseError => "swallows_release_error",
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
             Flaw::HotPoll => "hot_poll",
             Flaw::WallClockDeadline => "wall_clock_deadline",
             Flaw::PlainCounter => "plain_counter",
+            Flaw::QuorumOfAnswers => "quorum_of_answers",
+            Flaw::OneByOne => "one_by_one",
         }
     }
 
@@ -99,6 +111,9 @@ impl Flaw {
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
             }
+            Flaw::SwallowsReleaseError => {
+                "a release that failed is told as done: the lock stays until its lease ends and nobody knows why"
+            }
             Flaw::FailsOpen => {
                 "an acquire without an answer counts as granted: when the lock service is down, everybody works"
             }
@@ -113,6 +128,12 @@ impl Flaw {
             }
             Flaw::PlainCounter => {
                 "the fencing token is the counter alone, without the failover's epoch: a failover that loses the counter gives a token a second time"
+            }
+            Flaw::QuorumOfAnswers => {
+                "a majority of the servers that answered counts as a quorum: two clients that reach different servers are both granted"
+            }
+            Flaw::OneByOne => {
+                "the servers are asked one after another, each for as long as the whole command may take: one that hangs keeps the others from being asked"
             }
         }
     }
@@ -156,6 +177,7 @@ mod tests {
                 Flaw::DeadlineFromReply,
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
+                Flaw::SwallowsReleaseError,
                 Flaw::FailsOpen,
                 Flaw::HotPoll,
                 Flaw::WallClockDeadline,

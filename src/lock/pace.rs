@@ -1,5 +1,8 @@
 //! How many commands a waiter may send: three in any one second, however it is woken. Without
 //! this a waiter that is woken often and always comes too late would spin.
+//!
+//! Not held back is the release of what an attempt may have taken: the lock would stay taken for
+//! everybody for as long as it waited. It counts, and what comes after it waits the longer.
 
 use std::collections::VecDeque;
 use std::time::Duration;

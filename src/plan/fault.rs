@@ -40,6 +40,8 @@ pub enum Target {
     Everyone,
     /// The server of this service; of several, the one that takes writes at the onset.
     Server(Service),
+    /// This one of the several servers that the lock lives on.
+    Member(String),
 }
 
 /// A service that workers talk to.

@@ -1,5 +1,6 @@
 //! What is counted of a run for its signals. Numbers of one run: they bound nothing.
 
+use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::staleness;
 use crate::checks::rightful_served::rightful;
 use crate::timeline::event::{Answer, Call, Outcome};
@@ -14,6 +15,9 @@ pub struct Counts {
     pub renewals: Vec<(&'static str, usize)>,
     /// Stale writes at the store, as the check `no_stale_write` counts them: refused, accepted.
     pub stale: Vec<(&'static str, usize)>,
+    /// Reads that came after their reader's time, as the check `no_stale_read` counts them: refused,
+    /// answered.
+    pub late_reads: Vec<(&'static str, usize)>,
     /// Operations without an answer.
     pub unknown: usize,
     /// Servers that ended before the last worker was done.
@@ -48,6 +52,7 @@ pub fn counts(history: &History) -> Counts {
         attempts,
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
         stale: vec![("refused", stale(false)), ("accepted", stale(true))],
+        late_reads: late_reads(history),
         unknown: open(history),
         server_exits: lives
             .filter(|life| life.exit.is_some_and(|exit| ended(exit.at)))
@@ -63,6 +68,13 @@ pub fn drill_ends(history: &History) -> u64 {
     });
     let reached = history.store.iter().map(|attempt| attempt.applied);
     done.chain(reached).max().unwrap_or(0)
+}
+
+fn late_reads(history: &History) -> Vec<(&'static str, usize)> {
+    let late = exposed(history).into_iter().filter(|read| read.stale);
+    let (answered, refused): (Vec<_>, Vec<_>) =
+        late.partition(|read| history.store[read.index].accepted);
+    vec![("refused", refused.len()), ("answered", answered.len())]
 }
 
 fn acquires(history: &History) -> Vec<(&'static str, usize)> {

@@ -9,7 +9,7 @@ use super::model::Model;
 use super::words::{outcome_word, protection_word, verdict_word};
 use super::{Writer, put};
 use crate::checks::{Finding, Outcome};
-use crate::verdict::{ArmResult, DrillResult, Verdict};
+use crate::verdict::{ArmResult, DrillResult, LeftOut, Summary, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::path::{Path, PathBuf};
 
@@ -25,27 +25,30 @@ impl Writer for Junit {
 
     fn write(&self, model: &Model) -> Result<Option<PathBuf>, ReportError> {
         let path = model.dir.join(FILE);
-        write(&path, std::slice::from_ref(&model.result))?;
+        write(&path, &Summary::of(vec![model.result.clone()]))?;
         Ok(Some(path))
     }
 }
 
-/// Writes one file over several drills, as `--junit FILE` asks.
+/// Writes one file over a whole command, as `--junit FILE` asks.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write(path: &Path, drills: &[DrillResult]) -> Result<(), ReportError> {
-    put(path, document(drills)?.as_bytes())
+pub fn write(path: &Path, summary: &Summary) -> Result<(), ReportError> {
+    put(path, document(summary)?.as_bytes())
 }
 
 /// The document as text.
 ///
 /// # Errors
 /// When the XML writer refuses it.
-pub fn document(drills: &[DrillResult]) -> Result<String, ReportError> {
+pub fn document(summary: &Summary) -> Result<String, ReportError> {
     let mut report = Report::new("lockdrill");
-    for drill in drills {
+    for drill in &summary.drills {
         report.add_test_suite(suite(drill));
+    }
+    for out in &summary.not_applicable {
+        report.add_test_suite(left_out(out));
     }
     report
         .to_string()
@@ -72,6 +75,14 @@ fn suite(drill: &DrillResult) -> TestSuite {
         suite.add_test_case(case(&drill.drill, &name, control_status(control)));
     }
     suite.add_test_case(case(&drill.drill, "verdict", drill_status(drill)));
+    suite
+}
+
+/// A drill that did not run is skipped with its reason: whoever counts cases sees that it is missing.
+fn left_out(out: &LeftOut) -> TestSuite {
+    let mut suite = TestSuite::new(out.drill.as_str());
+    let status = skipped(&format!("not applicable: {}", out.why));
+    suite.add_test_case(case(&out.drill, "verdict", status));
     suite
 }
 

@@ -2,6 +2,7 @@
 //! ran. Numbers of one run: they bound nothing.
 
 use super::counts::drill_ends;
+use super::scene::tenure::tenures;
 use super::shape::{Shape, Tone};
 use super::words::{count, span};
 use crate::timeline::event::{Answer, Call};
@@ -34,16 +35,11 @@ pub fn renewal_times(history: &History) -> Vec<u64> {
     renewals.filter_map(took).collect()
 }
 
-/// How long the server certainly named each holder, ns.
+/// How long each holder held the lock, ns: from the grant to the end of its key, as the table of
+/// holders tells it.
 pub fn holds(history: &History) -> Vec<u64> {
-    let certain = history.grants.iter().filter_map(|grant| grant.definite);
-    certain
-        .map(|definite| {
-            definite
-                .to
-                .min(history.last_at)
-                .saturating_sub(definite.from)
-        })
+    let held = tenures(history).into_iter();
+    held.map(|tenure| tenure.until.saturating_sub(tenure.from))
         .collect()
 }
 

@@ -7,6 +7,7 @@ use super::scene::Scene;
 use super::words::{millis, span};
 use crate::plan::Plan;
 use crate::timeline::history::{History, ms};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What was left of the lease when each renewal that the client reckoned with was sent, ns;
@@ -44,7 +45,7 @@ pub fn told(work: &[u64], plan: &Plan) -> String {
     )
 }
 
-/// What the longest work time suggests for a lease that is not renewed, ns: twice as long, rounded
+/// The least lease, if it is not renewed, that the longest work time allows, ns: twice as long, rounded
 /// up to two digits, so that work which takes twice as long as ever measured still fits.
 pub fn suggested(longest: u64) -> u64 {
     let twice = longest.saturating_mul(2);
@@ -68,10 +69,11 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
     if let Some(every) = plan.lock.renew_ms {
         let slowest = renewals.iter().max().copied().unwrap_or(0);
         let wanted = outlives(ms(every), slowest);
-        let is = if wanted > lease {
-            "shorter than that"
-        } else {
-            "as long as that or longer"
+        let by = span(wanted.abs_diff(lease));
+        let is = match wanted.cmp(&lease) {
+            Ordering::Greater => format!("{by} shorter than that"),
+            Ordering::Equal => "just as long".to_owned(),
+            Ordering::Less => format!("{by} longer; that is no reason to shorten it"),
         };
         return format!(
             "it is renewed every {}, so work of any length fits as long as renewals get through. Three such intervals and the slowest renewal on top are {}: so long a lease outlives two renewals in a row that fail. This one of {told} is {is}",
@@ -85,13 +87,12 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
     let wanted = suggested(longest);
     if wanted <= lease {
         return format!(
-            "nothing longer than now: the lease of {told} is more than twice the longest work of {}, for which {} would do",
-            span(longest),
-            span(wanted)
+            "nothing: the lease of {told} is at least twice as long as the longest work of {}; that is no reason to shorten it, because a lease must also outlast pauses of the process and a slow network",
+            span(longest)
         );
     }
     format!(
-        "{} or more, which is twice the longest work of {}; the lease here is {told} and is not renewed",
+        "a lease of {} at least, which is twice the longest work of {}; the lease here is {told} and is not renewed",
         span(wanted),
         span(longest)
     )

@@ -1,6 +1,6 @@
 //! The seven signals that an operator of a lock watches, and where to look first when one is off:
 //! acquisitions and waits, holds, renewals, retries, time at work, stale writes, state of the lock
-//! service; and what stayed unknown. Numbers of one run: they describe it and bound nothing.
+//! service; and beside them what stayed unknown. Numbers of one run: they describe it and bound nothing.
 
 use super::counts::{Counts, counts};
 use super::measures::{holds, lives, renewal_times, spread, tries, waiters, waits, work_times};
@@ -101,14 +101,14 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
         ),
         signal(
             "stale writes",
-            outcomes(&counts.stale),
+            stale(counts),
             look_first::STALE,
             vec![parts(&counts.stale, &[Tone::Doubt, Tone::Bad])],
         ),
         signal(
             "state of the lock service",
             format!(
-                "{} while the drill ran; losses told: {}",
+                "{} while the drill ran; {}",
                 ends(counts.server_exits),
                 losses(history)
             ),
@@ -146,12 +146,27 @@ fn parts(of: &[(&'static str, usize)], tones: &[Tone]) -> Option<Shape> {
 fn ends(n: usize) -> String {
     match n {
         0 => "no server ended".to_owned(),
-        n => format!("a server ended {}", count(n, "time")),
+        1 => "a server ended once".to_owned(),
+        n => format!("servers ended {n} times"),
+    }
+}
+
+/// Writes, and reads where any came late.
+fn stale(counts: &Counts) -> String {
+    let writes = outcomes(&counts.stale);
+    match counts.late_reads.iter().map(|(_, n)| n).sum::<usize>() {
+        0 => writes,
+        _ => format!("{writes}; late reads: {}", outcomes(&counts.late_reads)),
     }
 }
 
 fn outcomes(of: &[(&'static str, usize)]) -> String {
-    let told: Vec<String> = of.iter().map(|(name, n)| format!("{n} {name}")).collect();
+    let word = |name: &'static str| match name {
+        "other" => "failed or without an answer",
+        name => name,
+    };
+    let told = of.iter().map(|(name, n)| format!("{n} {}", word(name)));
+    let told: Vec<String> = told.collect();
     told.join(", ")
 }
 
@@ -187,12 +202,12 @@ fn losses(history: &History) -> String {
         *reasons.entry(&loss.reason).or_default() += 1;
     }
     if reasons.is_empty() {
-        return "none told".to_owned();
+        return "nobody was told that its lock is lost".to_owned();
     }
     let told = reasons
         .iter()
         .map(|(reason, times)| format!("{times} × {reason}"));
-    told.collect::<Vec<_>>().join("; ")
+    format!("losses told: {}", told.collect::<Vec<_>>().join("; "))
 }
 
 fn unknown(history: &History) -> String {

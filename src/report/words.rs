@@ -75,6 +75,15 @@ pub fn span(ns: u64) -> String {
     }
 }
 
+/// A duration beside another: to the thousandth where the two differ and would read the same.
+pub fn span_beside(ns: u64, other: u64) -> String {
+    if ns != other && span(ns) == span(other) && ns >= 99_500_000 {
+        format!("{} s", seconds(ns, 3))
+    } else {
+        span(ns)
+    }
+}
+
 /// Milliseconds from a plan, in the unit that reads best: `1.5 s`, `250 ms`.
 pub fn millis(ms: u64) -> String {
     if ms >= 1000 {
@@ -163,6 +172,8 @@ mod tests {
         assert_eq!(span(99_500_000), "0.10 s");
         assert_eq!(span(42_400_000), "42 ms");
         assert_eq!(span(310_000), "310 µs");
+        assert_eq!(span_beside(1_503_000_000, 1_500_000_000), "1.503 s");
+        assert_eq!(span_beside(1_600_000_000, 1_500_000_000), "1.60 s");
         assert_eq!(millis(1500), "1.5 s");
         assert_eq!(millis(10_000), "10 s");
         assert_eq!(millis(250), "250 ms");

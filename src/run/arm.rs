@@ -12,8 +12,11 @@ use crate::env::ledger::Ledger;
 use crate::env::redis::given::OWN;
 use crate::env::root;
 use crate::exit::Exit;
+use nix::sys::signal::Signal;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
 /// One arm to be run.
@@ -171,7 +174,7 @@ fn listen_to_the_end(
     running.with(|arms| arms.retain(|other| !Arc::ptr_eq(other, &process)));
     console.ended(&job.label());
     let status = status.map_err(|error| failed("lost the guard", &error))?;
-    Ok(end_of(job, status.code(), error))
+    Ok(end_of(job, status, error))
 }
 
 /// Passes progress on; returns the error that the director told, if it told one.
@@ -196,8 +199,17 @@ fn listen(job: &ArmJob, out: impl std::io::Read, console: &Console) -> Option<St
     error
 }
 
-fn end_of(job: &ArmJob, code: Option<i32>, error: Option<String>) -> ArmEnd {
-    let exit = match code {
+/// `code 3`, or the signal that killed it, which nobody in the arm has sent.
+fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal().map(Signal::try_from)) {
+        (Some(code), _) => format!("code {code}"),
+        (None, Some(Ok(signal))) => format!("{signal}, from outside of it"),
+        (None, Some(Err(_)) | None) => "a signal, from outside of it".to_owned(),
+    }
+}
+
+fn end_of(job: &ArmJob, status: ExitStatus, error: Option<String>) -> ArmEnd {
+    let exit = match status.code() {
         Some(0) => Exit::Ok,
         Some(4) => Exit::Environment,
         Some(130) => Exit::Interrupted,
@@ -208,7 +220,7 @@ fn end_of(job: &ArmJob, code: Option<i32>, error: Option<String>) -> ArmEnd {
         Exit::Fail | Exit::Usage | Exit::Inconclusive | Exit::Environment | Exit::Bug => {
             Some(format!(
                 "the arm's process tree ended with {}; see {}",
-                code.map_or("a signal".to_owned(), |code| format!("code {code}")),
+                how(status),
                 job.arm_dir.join(run_dir::LOGS).join("lab.log").display()
             ))
         }

@@ -1,5 +1,6 @@
 //! Before the first arm: is this machine ready? Nothing has been started yet.
 
+use crate::env::edge;
 use crate::env::error::EnvError;
 use crate::env::etcd::find::{self as find_etcd, Program};
 use crate::env::isolation::{self, Choice, Decision, Mode};
@@ -110,6 +111,11 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         fallback,
     } = isolation::decide(choice(wish))
         .map_err(|error| EnvError::new(error.to_string(), "or let --isolation auto choose"))?;
+    if let (Mode::Guard, Some(what)) = (isolation, needs_own_network(&wish.plans)) {
+        let why = fallback.as_deref().unwrap_or("they were not asked for");
+        let what = format!("{what}, and there are no namespaces: {why}");
+        return Err(EnvError::new(what, OTHER_PROXY));
+    }
     let target = match &wish.target {
         Some(target) => Some((target.clone(), look(target)?)),
         None => None,
@@ -125,6 +131,21 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         out,
         late_ns: machine::lateness_ns(LISTEN_NS),
         target,
+    })
+}
+
+/// What to do where the network is everybody's.
+pub const OTHER_PROXY: &str = "choose another proxy with --set network.proxy=builtin";
+
+/// The first drill whose edges can be made only in a network of the arm's own, in words; none if
+/// there is no such drill.
+pub fn needs_own_network(plans: &[&Plan]) -> Option<String> {
+    plans.iter().find_map(|plan| {
+        let kind = edge::find(&plan.network.proxy).filter(|kind| kind.needs_namespace)?;
+        let (drill, name) = (&plan.drill, kind.name);
+        Some(format!(
+            "{drill}: the edges of `{name}` need a network of the arm's own"
+        ))
     })
 }
 

@@ -115,17 +115,13 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, TargetError> {
     found.min_by_key(far).ok_or_else(|| unknown("none".into()))
 }
 
-/// Why these arms cannot be played on a server that is not the lab's own: the drill and one reason
-/// each.
-pub fn refusals<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<(&'p str, String)> {
+/// Why these arms of one drill cannot be played on a server that is not the lab's own, each reason
+/// once: the controls of a drill mostly need what it needs.
+pub fn refusals<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<String> {
     let mut refused = Vec::new();
-    for plan in plans {
-        for why in of_plan(plan) {
-            let refusal = (plan.drill.as_str(), why);
-            // The controls of a drill mostly need what it needs.
-            if !refused.contains(&refusal) {
-                refused.push(refusal);
-            }
+    for why in plans.flat_map(of_plan) {
+        if !refused.contains(&why) {
+            refused.push(why);
         }
     }
     refused

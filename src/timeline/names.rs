@@ -162,7 +162,7 @@ impl Namer {
             Event::Point { point, .. } if is_point(point) => vec![point.clone()],
             Event::FaultOnset { fault, server, .. } => self.onset(fault, server.is_some()),
             role @ Event::ServerRole { .. } => self.role(role),
-            Event::Frame { fault, what, .. } => vec![frame(fault, *what)],
+            Event::Frame { fault, what, .. } => frame(fault, *what).into_iter().collect(),
             Event::FaultHeal {
                 fault,
                 removed: Some(_),
@@ -287,10 +287,8 @@ impl Namer {
             return Vec::new();
         }
         told.push(grant.clone());
-        vec![
-            format!("{worker}.acquired"),
-            format!("{worker}.acquired.{}", told.len()),
-        ]
+        let name = format!("{worker}.acquired");
+        vec![name.clone(), format!("{name}.{}", told.len())]
     }
 }
 
@@ -384,10 +382,11 @@ pub fn number(actions: impl IntoIterator<Item = StepAction>) -> Vec<Step> {
         .collect()
 }
 
-fn frame(fault: &str, what: FrameFate) -> String {
+fn frame(fault: &str, what: FrameFate) -> Option<String> {
     match what {
-        FrameFate::Held | FrameFate::Dropped => format!("{fault}.held"),
-        FrameFate::Delivered => format!("{fault}.delivered"),
+        FrameFate::Held | FrameFate::Dropped => Some(format!("{fault}.held")),
+        FrameFate::Delivered => Some(format!("{fault}.delivered")),
+        FrameFate::Refused => None,
     }
 }
 

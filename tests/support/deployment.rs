@@ -6,7 +6,7 @@ use lockdrill::env::redis::{cluster, replicated, sentinel};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -61,6 +61,18 @@ impl Process {
         nix::sys::signal::kill(pid, signal).expect("our own child");
     }
 
+    /// Answers, and is the process that we started.
+    pub fn answers(&self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if let Ok(info) = self.try_tell::<String>("INFO server") {
+                return info.contains(&format!("process_id:{}\r\n", self.child.id()));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
     /// The same process again, after [`Process::kill`].
     pub fn restart(&mut self) {
         self.kill();
@@ -96,6 +108,8 @@ pub struct Deployed {
     pub sentinels: Vec<Process>,
     /// Address of the lock service.
     pub address: String,
+    /// How many connections one waiter has in queues.
+    pub ears: usize,
     folder: TempDir,
 }
 
@@ -117,6 +131,7 @@ impl Deployed {
                 data: data.collect(),
                 sentinels: Vec::new(),
                 address: all.address(),
+                ears: 1,
                 folder,
             };
             if all.fed(PATIENCE).await.is_err() {
@@ -163,6 +178,7 @@ impl Deployed {
                 data: data.collect(),
                 sentinels: Vec::new(),
                 address: all.address(),
+                ears: 1,
                 folder,
             };
             if all.ready(PATIENCE).await.is_ok() {
@@ -170,6 +186,34 @@ impl Deployed {
             }
         }
         panic!("no cluster could be started");
+    }
+
+    /// So many servers that know nothing of each other.
+    pub async fn voters(count: usize) -> Deployed {
+        for _ in 0..TRIES {
+            let folder = TempDir::new().expect("a folder");
+            let data = free_ports(count).into_iter().enumerate();
+            let data = data.map(|(index, port)| {
+                let home = home(&folder, index).display().to_string();
+                let words = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+                let port_word = port.to_string();
+                let own = ["--port", &port_word, "--dir", &home];
+                let all = words.into_iter().chain(own).map(str::to_owned);
+                Process::start(port, all.collect())
+            });
+            let data: Vec<Process> = data.collect();
+            let addresses: Vec<String> = data.iter().map(Process::address).collect();
+            if data.iter().all(Process::answers) {
+                return Deployed {
+                    data,
+                    sentinels: Vec::new(),
+                    address: addresses.join(","),
+                    ears: count,
+                    folder,
+                };
+            }
+        }
+        panic!("no voters could be started");
     }
 
     /// The data node that takes writes for this key, by the nodes' own word.

@@ -59,7 +59,8 @@ pub fn file(lab: &Lab, name: &str, text: &str) -> String {
     file.display().to_string()
 }
 
-fn runs(out: &Path) -> Vec<PathBuf> {
+/// The folder of every run.
+pub fn runs(out: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten();
         entries

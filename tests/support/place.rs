@@ -52,6 +52,7 @@ impl Place {
             Servers::Redis => server = Some(RedisServer::start()),
             Servers::Sentinel => deployed = Some(Arc::new(Deployed::under_sentinel().await)),
             Servers::Cluster => deployed = Some(Arc::new(Deployed::cluster().await)),
+            Servers::Voters => deployed = Some(Arc::new(Deployed::voters(3).await)),
             Servers::Postgres | Servers::PostgresSessions => {
                 database = Some(PostgresServer::shared().database().await);
             }
@@ -179,7 +180,7 @@ impl Place {
         loop {
             let blocked = match (&self.server, &self.deployed, &self.database, &self.etcd) {
                 (Some(server), ..) => super::redis_lab::blocked(server),
-                (None, Some(deployed), ..) => deployed.blocked(),
+                (None, Some(deployed), ..) => deployed.blocked() / deployed.ears,
                 (None, None, Some(database), _) => database.queue().await,
                 (None, None, None, Some(etcd)) => etcd.queue(&self.prefix),
                 (None, None, None, None) => {

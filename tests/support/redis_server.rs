@@ -153,8 +153,12 @@ pub fn launch(arguments: &[String]) -> Child {
         .expect("redis-server starts")
 }
 
-/// `redis-server`, or `redis-check-rdb`: the same binary, which looks at its own name.
+/// The one that the lab is told to use; else `redis-server`, or `redis-check-rdb`: the same binary,
+/// which looks at its own name.
 fn binary() -> PathBuf {
+    if let Some(named) = std::env::var_os("LOCKDRILL_REDIS_SERVER") {
+        return named.into();
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     ["redis-server", "redis-check-rdb"]
         .iter()

@@ -57,6 +57,14 @@ pub const FOLDERS: &[Folder] = &[
             ("redis_route", "the way of a lock's commands to their node"),
             ("redis_scripts", "the scripts of the Redis back end"),
             ("redis_slots", "what a node of a cluster says of slots"),
+            ("redlock_attempt", "one attempt for the votes of a quorum"),
+            ("redlock_count", "what the answers of several servers say"),
+            ("redlock_ears", "an ear at each of several servers"),
+            (
+                "redlock_voters",
+                "how several servers are asked side by side",
+            ),
+            ("redlock_words", "the scripts that voters run"),
             (
                 "redis_second",
                 "the second command of two flaws of the Redis back end",

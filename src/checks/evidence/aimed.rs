@@ -15,6 +15,9 @@ pub(super) fn prove(history: &History, plan: &FaultPlan, window: &FaultWindow, p
             format!("{name} did not hit {worker}")
         }),
         Target::Everyone => {}
+        Target::Member(member) => proof.require(window.server.as_ref() == Some(member), || {
+            format!("{name} did not hit {member}")
+        }),
         Target::Server(_) => match &window.server {
             None => proof.lacks(format!("{name} did not hit a server")),
             Some(server) => proof.require(ruled(history, server, began), || {

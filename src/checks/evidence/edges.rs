@@ -29,7 +29,9 @@ impl<'a> Case<'a> {
         let workers = history.workers.iter().enumerate();
         let struck = workers.filter(|(index, worker)| match plan.target {
             Target::Everyone => worker.lives.iter().any(|life| life.started <= began),
-            Target::Holder | Target::Worker(_) | Target::Server(_) => window.worker == Some(*index),
+            Target::Holder | Target::Worker(_) | Target::Server(_) | Target::Member(_) => {
+                window.worker == Some(*index)
+            }
         });
         Case {
             name: &plan.name,
@@ -108,9 +110,21 @@ impl<'a> Case<'a> {
             .filter(own)
             .find(|frame| frame.what == what);
         proof.events.extend(found.map(|frame| frame.seq));
-        proof.require(found.is_some(), || {
-            format!("{name}: the {noun} that it chose never came by while it was in effect")
+        let refused = frames().find(|frame| frame.what == FrameFate::Refused);
+        proof.require(found.is_some(), || match refused {
+            Some(_) => {
+                format!("{name}: the {noun} that it chose was an error, and no other came by")
+            }
+            None => {
+                format!("{name}: the {noun} that it chose never came by while it was in effect")
+            }
         });
+        if let (Some(refused), false) = (refused, reply) {
+            proof.events.push(refused.seq);
+            proof.lacks(format!(
+                "{name}: the server refused the {noun} that it chose: what was chosen was never done"
+            ));
+        }
         let (Some(held), FrameFate::Held) = (found, what) else {
             return;
         };

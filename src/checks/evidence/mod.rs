@@ -161,11 +161,11 @@ fn told(
     let from = secs(onset.effective);
     match heal {
         // A server that was hit is back when it is seen to be, not when its heal begins.
-        Some(heal) if window.server.is_some() => format!(
-            "{what} was in effect from {from} to {}, {}",
-            secs(heal.removed.unwrap_or(heal.began)),
-            seen_over(kind)
-        ),
+        Some(heal) if window.server.is_some() => {
+            let end = secs(heal.removed.unwrap_or(heal.began));
+            let seen = seen_over(kind, &secs(heal.began), &end);
+            format!("{what} was in effect from {from} to {end}, {seen}")
+        }
         Some(heal) => format!(
             "{what} was in effect from {from} to {}{}",
             secs(heal.began),

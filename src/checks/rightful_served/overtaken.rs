@@ -112,6 +112,7 @@ mod tests {
             end: KeyEnd::Open,
             given_back: None,
             definite: None,
+            renewal: None,
             possible: Span { from: 0, to: 1 },
             doubt: None,
         }

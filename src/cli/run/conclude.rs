@@ -40,7 +40,7 @@ pub(super) fn conclude(
     summary.not_applicable = left_out;
     exit = exit.worst(verdict::exit_of(&summary));
     if let Some(file) = &args.junit
-        && let Err(error) = report::junit::write(file, &summary.drills)
+        && let Err(error) = report::junit::write(file, &summary)
     {
         say::err(format_args!(
             "error: cannot write {}: {error}",

@@ -230,6 +230,16 @@ pub enum Happening {
         /// Which request, or the reply to which.
         frame: u64,
     },
+    /// The server answered what was chosen with an error. Where that is a reply, it passes, and the
+    /// next one is chosen; where it is a request, it has been delivered.
+    Refused {
+        /// Requests or replies.
+        way: Way,
+        /// Which connection.
+        connection: u64,
+        /// Which request, or the reply to which.
+        frame: u64,
+    },
     /// From here on no command of this connection can be chosen: its frames are not understood.
     Plain {
         /// Which connection.

@@ -5,9 +5,9 @@
 //! SIGKILL. A server that copies another anew begins a new set of files: what it had is over, and
 //! what it holds from then on is told as [`Change::Copied`].
 
+use super::effects::{Effects, Seen};
 use super::observe::Observed;
 use super::stream::Decoder;
-use super::tap::{Effects, Seen};
 use crate::clock::monotonic_ns;
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Change, Event};
@@ -136,10 +136,15 @@ impl Follower {
             let commands = self.decoder.feed(&buffer[..count]);
             for words in commands.map_err(io::Error::other)? {
                 for seen in self.effects.read(&words) {
-                    if let Seen::Effect(event) = seen {
-                        self.keys.extend(key_of(&event));
-                        let _ = self.out.send(Observed::Effect(now, event));
-                    }
+                    let told = match seen {
+                        Seen::Effect(event) => {
+                            self.keys.extend(key_of(&event));
+                            Observed::Effect(now, event)
+                        }
+                        Seen::Lost(why) => Observed::Gap(now, why),
+                        Seen::Mark(_) => continue,
+                    };
+                    let _ = self.out.send(told);
                 }
             }
         }
@@ -154,7 +159,11 @@ impl Follower {
         let mut held: BTreeMap<String, Held> = BTreeMap::new();
         for words in commands.map_err(io::Error::other)? {
             for seen in self.effects.read(&words) {
-                note(&mut held, seen);
+                match seen {
+                    Seen::Effect(event) => note(&mut held, event),
+                    Seen::Lost(why) => drop(self.out.send(Observed::Gap(monotonic_ns(), why))),
+                    Seen::Mark(_) => {}
+                }
             }
         }
         self.keys.extend(held.keys().cloned());
@@ -179,8 +188,8 @@ impl Follower {
 
 type Held = (Option<OwnerDigest>, Option<FencingToken>, Option<u64>);
 
-fn note(held: &mut BTreeMap<String, Held>, seen: Seen) {
-    let Seen::Effect(Event::Effect { key, change, .. }) = seen else {
+fn note(held: &mut BTreeMap<String, Held>, event: Event) {
+    let Event::Effect { key, change, .. } = event else {
         return;
     };
     match change {

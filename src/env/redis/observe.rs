@@ -3,8 +3,10 @@
 //! that a fault may touch.
 
 use super::door::Door;
+use super::effects::{MARK, Seen};
 use super::role::Role;
-use super::tap::{MARK, Seen, Tap, owner_and_fencing};
+use super::tap::Tap;
+use super::value::owner_and_fencing;
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
 use crate::ids::OwnerDigest;
@@ -62,6 +64,7 @@ async fn stream(door: &Door, mut tap: Tap, out: &UnboundedSender<Observed>) -> s
             let _ = out.send(match seen {
                 Seen::Effect(event) => Observed::Effect(now, event),
                 Seen::Mark(name) => Observed::Mark(name),
+                Seen::Lost(why) => Observed::Gap(now, why),
             });
         }
     }
@@ -227,9 +230,8 @@ impl Control {
     /// When the server does not answer.
     pub async fn mark(&self, name: &str) -> Result<(), EnvError> {
         let key = format!("{}{MARK}", self.prefix);
-        let mut command = redis::cmd("SET");
-        command.arg(key).arg(name).arg("PX").arg(60_000);
-        self.ask(&command).await
+        let mut set = redis::cmd("SET");
+        self.ask(set.arg(key).arg(name).arg("PX").arg(60_000)).await
     }
 
     /// What is left of one lock key; none if there is no key.

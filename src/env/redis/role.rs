@@ -25,14 +25,19 @@ pub struct Role {
 /// makes a server take over closes all its connections.
 const TRIES: usize = 20;
 
-/// Asks until the server is gone; every change goes to `out`.
-pub async fn watch(socket: PathBuf, out: UnboundedSender<Observed>) {
-    let mut known = None;
+/// Asks until the server is gone; its first word and every change go to `out`. Of a server that was
+/// started again, what it says first holds since it was known to be gone: `gone`, ns of
+/// `CLOCK_MONOTONIC`.
+pub async fn watch(socket: PathBuf, out: UnboundedSender<Observed>, gone: Option<u64>) {
+    let mut known = Known {
+        said: None,
+        asked: gone,
+    };
     let mut tries = 0;
     while tries < TRIES && !out.is_closed() {
-        let before = known;
+        let before = known.said;
         if let Err(error) = ask(&socket, &mut known, &out).await {
-            tries = if known == before { tries + 1 } else { 1 };
+            tries = if known.said == before { tries + 1 } else { 1 };
             if tries == TRIES {
                 let why = format!("its role is not known any more: {error}");
                 let _ = out.send(Observed::Gap(monotonic_ns(), why));
@@ -43,7 +48,10 @@ pub async fn watch(socket: PathBuf, out: UnboundedSender<Observed>) {
 }
 
 /// What a server said last, and when it was asked.
-type Known = Option<(Role, u64)>;
+struct Known {
+    said: Option<Role>,
+    asked: Option<u64>,
+}
 
 async fn ask(
     socket: &Path,
@@ -61,11 +69,10 @@ async fn ask(
         let answer: Value = redis::cmd("ROLE").query_async(&mut connection).await?;
         let at = monotonic_ns();
         if let Some(role) = read(&answer) {
-            if known.is_none_or(|(before, _)| before != role) {
-                let since = known.map(|(_, asked)| asked);
-                let _ = out.send(Observed::Role(at, role, since));
+            if known.said != Some(role) {
+                let _ = out.send(Observed::Role(at, role, known.asked));
             }
-            *known = Some((role, sent));
+            (known.said, known.asked) = (Some(role), Some(sent));
         }
         tokio::time::sleep(STEP).await;
     }

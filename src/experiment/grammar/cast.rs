@@ -54,7 +54,7 @@ pub(super) const FAULT: &[Key] = &[
     need(
         "target",
         Shape::Text,
-        "a worker, `holder` (resolved once, at the onset), `lock-server` or `store-server`",
+        "a worker, `holder` (resolved once, at the onset), `lock-server`, `store-server`, or a member of a lock of several servers",
     ),
     may(
         "edge",

@@ -34,6 +34,12 @@ mod redis_scripts;
 mod redis_second;
 pub mod redis_sentinel;
 pub mod redis_slots;
+pub mod redlock;
+mod redlock_attempt;
+pub mod redlock_count;
+mod redlock_ears;
+mod redlock_voters;
+mod redlock_words;
 
 pub use redis_found::Via;
 
@@ -109,6 +115,9 @@ pub enum Servers {
     Sentinel,
     /// A Redis Cluster; the address lists nodes of it.
     Cluster,
+    /// Redis servers that know nothing of each other, and a quorum of them decides; the address
+    /// lists them.
+    Voters,
     /// One Postgres server.
     Postgres,
     /// The same, where sessions hold the locks: of their end no stream of changes tells.
@@ -152,6 +161,7 @@ pub const ALL: &[LockKind] = &[
     redis::KIND,
     redis_sentinel::KIND,
     redis_cluster::KIND,
+    redlock::KIND,
     postgres::KIND,
     postgres_advisory::KIND,
     etcd::KIND,

@@ -51,6 +51,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::SwallowsReleaseError,
         Flaw::FailsOpen,
         Flaw::HotPoll,
         Flaw::WallClockDeadline,

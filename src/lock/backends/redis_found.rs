@@ -34,6 +34,7 @@ pub(super) const FOUND_FLAWS: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::SwallowsReleaseError,
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
     Flaw::HotPoll,

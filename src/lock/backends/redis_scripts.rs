@@ -12,7 +12,7 @@ use std::time::Duration;
 
 // The first line of each makes a replica refuse it as a whole: without it a replica would run it up
 // to its first write, and tell what it has read there for an answer.
-const ACQUIRE: &str = include_str!("scripts/acquire.lua");
+pub(super) const ACQUIRE: &str = include_str!("scripts/acquire.lua");
 const RENEW: &str = include_str!("scripts/renew.lua");
 const RELEASE: &str = include_str!("scripts/release.lua");
 
@@ -65,6 +65,11 @@ impl Text {
     pub(super) fn new(code: String) -> Text {
         let hash = redis::Script::new(&code).get_hash().to_owned();
         Text { code, hash }
+    }
+
+    /// What a request that runs it contains: its hash, or its text.
+    pub(super) fn marks(&self) -> Vec<String> {
+        vec![self.hash.clone(), self.code.clone()]
     }
 
     /// The command that runs it on a server that knows it.
@@ -120,7 +125,7 @@ impl Scripts {
             Command::AutoRenew | Command::Renew => &self.renew,
             Command::Release => &self.release,
         };
-        vec![text.hash.clone(), text.code.clone()]
+        text.marks()
     }
 
     pub(super) fn all(&self) -> [&Text; 3] {
@@ -130,7 +135,7 @@ impl Scripts {
 
 /// The one statement that a flaw changes, if it changes a script. Each `from` stands in exactly
 /// one script, once.
-const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
+pub(super) const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
     match flaw {
         Flaw::BlindRelease => Some((
             "if string.match(value, '^(.*):%d*$') ~= ARGV[1] then -- not this owner's to release",
@@ -153,10 +158,13 @@ const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
+        | Flaw::SwallowsReleaseError
         | Flaw::EvalshaOnly
         | Flaw::FailsOpen
         | Flaw::HotPoll
-        | Flaw::WallClockDeadline => None,
+        | Flaw::WallClockDeadline
+        | Flaw::QuorumOfAnswers
+        | Flaw::OneByOne => None,
     }
 }
 

@@ -41,11 +41,14 @@ impl Redis {
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
             | Flaw::IgnoresRenewalFailure
+            | Flaw::SwallowsReleaseError
             | Flaw::EvalshaOnly
             | Flaw::FailsOpen
             | Flaw::HotPoll
             | Flaw::WallClockDeadline
-            | Flaw::PlainCounter => Ok(fencing),
+            | Flaw::PlainCounter
+            | Flaw::QuorumOfAnswers
+            | Flaw::OneByOne => Ok(fencing),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Fencing tokens over time at the store: which it accepted, which it refused, and the highest it
 //! had accepted. A sound store never accepts below that line.
+//!
+//! A row a token, in the order of the numbers: a lock whose tokens leap by ten thousand million
+//! shows its two grants as clearly as one that counts by ones.
 
 use super::Chart;
 use super::ink::Ink;
 use super::picture::{Form, Picture};
-use super::plot::{Panel, TimeAxis, ValueAxis};
-use super::swimlane::{store_forms, write_note};
+use super::plot::{Instant, Panel, RankAxis, TimeAxis};
+use super::swimlane::{seal_form, store_forms, write_note};
 use crate::report::scene::Scene;
 use crate::report::scene::writes::{Fate, WriteMark};
 
@@ -13,7 +16,7 @@ use crate::report::scene::writes::{Fate, WriteMark};
 pub const CHART: Chart = Chart {
     file: "fencing.png",
     title: "Fencing tokens at the store",
-    reads: "● accepted, ✕ refused, ◆ seal; the line is the highest accepted so far. An accepted write below the line, or on it under a token that another grant has used, is damage: it carries a !",
+    reads: "A row a fencing token, the highest on top. ● accepted, ✕ refused, ◆ seal; the line is the highest accepted so far. An accepted write below the line, or on it under a token that another grant has used, is damage: it carries a !",
     draw,
 };
 
@@ -31,26 +34,27 @@ fn draw(scene: &Scene) -> Option<Picture> {
         return None;
     }
     points.sort_by_key(|(write, _)| write.at());
-    let panel = Panel::default();
-    let times = TimeAxis {
-        from: scene.from,
-        to: scene.to,
-        left: panel.area.x,
-        width: panel.area.w,
-    };
-    let tokens = points.iter().map(|(_, token)| *token as f64);
-    let values = ValueAxis::over(tokens, panel.area.y, panel.area.h);
+    let ranks = RankAxis::over(points.iter().map(|(_, token)| *token));
+    let panel = Panel::of_height(ranks.height()).labelled(ranks.width());
+    let instants = points.iter().map(|(point, _)| Instant {
+        at: point.at(),
+        row: 0,
+        room: 11.0,
+    });
+    let times = TimeAxis::stretched(
+        (scene.from, scene.to),
+        panel.area.x,
+        panel.area.w,
+        instants.collect(),
+    );
     let mut picture = panel.begin("Fencing tokens over time at the store");
     times.draw(&mut picture, panel.area.y, panel.bottom());
-    values.draw(&mut picture, (panel.area.x, panel.right()), "", true);
-    highest(&mut picture, &points, (&times, &values));
+    let ranks = ranks.at(panel.area);
+    ranks.draw(&mut picture);
+    highest(&mut picture, &points, (&times, &ranks));
     let step = points.len().div_ceil(POINTS_MAX).max(1);
     for (write, token) in points.iter().step_by(step) {
-        point(
-            &mut picture,
-            write,
-            (times.x(write.at()), values.y(*token as f64)),
-        );
+        point(&mut picture, write, (times.x(write.at()), ranks.y(*token)));
     }
     Some(picture)
 }
@@ -58,7 +62,7 @@ fn draw(scene: &Scene) -> Option<Picture> {
 fn highest(
     picture: &mut Picture,
     points: &[(&WriteMark, u64)],
-    (times, values): (&TimeAxis, &ValueAxis),
+    (times, ranks): (&TimeAxis, &RankAxis),
 ) {
     let mut line: Vec<(f64, f64)> = Vec::new();
     let mut best = None;
@@ -66,7 +70,7 @@ fn highest(
         if write.fate != Fate::Accepted || best.is_some_and(|best| best >= *token) {
             continue;
         }
-        let (x, y) = (times.x(write.at()), values.y(*token as f64));
+        let (x, y) = (times.x(write.at()), ranks.y(*token));
         line.extend(line.last().map(|(_, before)| (x, *before)));
         line.push((x, y));
         best = Some(*token);
@@ -80,13 +84,12 @@ fn highest(
 fn point(picture: &mut Picture, write: &WriteMark, (x, y): (f64, f64)) {
     let note = write_note(write);
     if write.seal {
-        let corners = vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)];
         let ink = if write.fate == Fate::Rejected {
             Ink::Rejected
         } else {
             Ink::Accepted
         };
-        picture.mark(Form::Polygon(corners, ink), note, write.event);
+        picture.mark(seal_form((x, y), ink), note, write.event);
         return;
     }
     for form in store_forms(write, (x, y)) {

@@ -81,6 +81,14 @@ impl Ink {
         Ink::Lease(u8::try_from(n % LEASES).unwrap_or(0))
     }
 
+    /// Text can be read on it.
+    pub const fn is_ground(self) -> bool {
+        matches!(
+            self,
+            Ink::Grid | Ink::Band | Ink::Page | Ink::FaultWash | Ink::Fault | Ink::LateWash
+        )
+    }
+
     /// Name in style sheets, without the prefix that says fill or stroke.
     pub const fn class(self) -> &'static str {
         match self {

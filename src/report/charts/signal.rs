@@ -145,7 +145,7 @@ fn times(picture: &mut Picture, top: f64, (name, values): (&str, &[u64]), lease:
         } else {
             (x + 5.0, Anchor::Start)
         };
-        picture.add(Form::Text(words(x, top + 9.0, anchor, Ink::Alarm, told)));
+        picture.add(Form::Text(words(x, top + 9.5, anchor, Ink::Alarm, told)));
     }
 }
 

@@ -91,6 +91,8 @@ fn shown(event: &Event) -> String {
                 FrameFate::Held => "is held",
                 FrameFate::Delivered => "is sent on",
                 FrameFate::Dropped => "is dropped",
+                FrameFate::Refused if *reply => "is an error: it passes, and another is chosen",
+                FrameFate::Refused => "was refused by the server",
             }
         ),
         Event::ServerAsked {

@@ -18,9 +18,9 @@ pub fn holders(model: &Model, links: &Links) -> Markup {
         section id="holders" {
             h2 { "Who held the lock when" }
             p.lead {
-                "By the lock server's own record, in seconds since the arm began, to within "
-                (model.main().map_or_else(String::new, |main| span(main.scene.epsilon)))
-                "."
+                "By the lock server's own record, in seconds since the arm began: when the server did it, by its own clock"
+                @if let Some(main) = model.main() { (within(&main.scene)) }
+                ". A line of the raw timeline bears the time at which the lab read it, which is later."
             }
             @match model.main() {
                 Some(main) if !main.scene.tenures.is_empty() => (grants(main, links)),
@@ -28,6 +28,14 @@ pub fn holders(model: &Model, links: &Links) -> Markup {
             }
         }
     }
+}
+
+/// How closely the times are known: by the clock alone, and where a release was seen only by its
+/// effect, between its request and when that was read.
+fn within(scene: &Scene) -> String {
+    let widest = scene.tenures.iter().map(|tenure| tenure.blur).max();
+    let widest = widest.unwrap_or(0).max(scene.epsilon);
+    format!(", known to within {}", span(widest))
 }
 
 fn grants(arm: &ArmModel, links: &Links) -> Markup {
@@ -43,6 +51,7 @@ fn grants(arm: &ArmModel, links: &Links) -> Markup {
                 }
             }
             tbody {
+                @if let Some(first) = tenures.first() { (beginning(first)) }
                 @for (index, (tenure, free)) in tenures.iter().zip(&free).enumerate().take(GRANTS_MAX) {
                     (gap(&tenures[..index], tenure, *free))
                     (grant(arm, tenure, links))
@@ -75,6 +84,13 @@ fn gap(before: &[Tenure], next: &Tenure, free: Option<u64>) -> Markup {
     };
     html! {
         tr.free { td data-of="from" { (at_ms(since)) } td data-of="to" { (at_ms(next.from)) } td colspan="4" { (told) } }
+    }
+}
+
+/// Before the first grant nobody held it.
+fn beginning(first: &Tenure) -> Markup {
+    html! {
+        tr.free { td data-of="from" { (at_ms(0)) } td data-of="to" { (at_ms(first.from)) } td colspan="4" { "nobody" } }
     }
 }
 

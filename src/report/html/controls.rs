@@ -3,6 +3,7 @@
 use super::links::Links;
 use super::{checks, figures};
 use crate::report::model::{ArmModel, Model};
+use crate::report::scene::rightful::inverted;
 use crate::report::scene::writes::Harm;
 use crate::report::story::{consequence, protection, violated};
 use crate::report::words::{protection_word, verdict_word};
@@ -71,6 +72,9 @@ fn outcome(control: &ArmModel, links: &Links) -> Markup {
             @for told in consequences { " " (links.sentence(control, &told.capital())) "." }
             @if late && control.result.protection == Protection::Lost {
                 " That is why " code { "no_stale_write" } " may hold here although the work is lost: each write was legal when it came."
+            }
+            @if control.result.protection == Protection::Lost && inverted(scene).is_some() {
+                " The checks of writes may hold here although the work is lost: they compare the numbers, and the numbers were wrong."
             }
             @if control.result.protection == Protection::KeptByFencing {
                 " The work was kept all the same: what was changed here is not the fence."

@@ -27,7 +27,7 @@ pub fn section(model: &Model, links: &Links) -> Result<Markup, ReportError> {
     Ok(html! {
         section id="timeline" {
             h2 { "The raw timeline" }
-            p.lead { "Every sentence above rests on lines of this record. Times are seconds since the arm began; the number is the order of arrival and no evidence of order." }
+            p.lead { "Every sentence above rests on lines of this record. Times are seconds since the arm began, when the lab wrote or read the line: what a server or a store did, it did a little before. The number is the order of arrival and no evidence of order." }
             @for table in &tables { (table) }
             @if tables.is_empty() { p { "Nothing was recorded." } }
         }

@@ -8,7 +8,7 @@ use crate::report::runs::Series;
 use crate::report::sentence::{Sentence, stop};
 use crate::report::story::{
     beside, controls, faults_done, first_line, holding, next, protection, saved, stale_writes,
-    summed,
+    summed, two_holders,
 };
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
@@ -90,6 +90,7 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
             (without(model, links))
             dt { "Is this lock safe?" }
             dd {
+                @if let Some(told) = two_holders::told(main) { p { (links.sentence(main, &told.capital())) "." } }
                 "This report does not say that. It says what happened in this run"
                 @if let Some(rate) = first_line::rate(series) { ". " (rate) } @else { "." }
             }

@@ -1,6 +1,7 @@
 //! The end of the page: what the run did not test, and what ran.
 
 use super::links::Links;
+use crate::plan::{Persist, Plan};
 use crate::report::model::Model;
 use crate::report::story::{next, untested};
 use crate::report::words::millis;
@@ -13,6 +14,22 @@ pub fn untested(model: &Model, links: &Links) -> Markup {
             h2 { "What this run did not test" }
             ul { @for line in untested::untested(model) { li { (links.explain(&line)) } } }
         }
+    }
+}
+
+/// What the lock's server keeps over a restart.
+fn on_disk(model: &Model, plan: &Plan) -> &'static str {
+    let redis = plan.lock.backend.starts_with("redis");
+    match plan.lock.persist {
+        _ if model.fact("given_server").is_some() => "what its owner has set",
+        Persist::None => "nothing (lock.persist = none)",
+        Persist::Everysec => {
+            "about once a second (lock.persist = everysec: appendonly yes, appendfsync everysec)"
+        }
+        Persist::Always if redis => {
+            "each command before it is answered (lock.persist = always: appendonly yes, appendfsync always)"
+        }
+        Persist::Always => "each change before it is answered (lock.persist = always)",
     }
 }
 
@@ -29,6 +46,8 @@ pub fn what_ran(model: &Model) -> Markup {
                             Some(renew) => { "renewed every " (millis(renew)) },
                             None => "no renewal by timer",
                         }
+                        "; its server keeps on disk: " (on_disk(model, plan))
+                        @if plan.lock.copies > 0 { ", a grant counts only when " (plan.lock.copies) " of its replicas are known to have it" }
                         @if let Some(flaw) = &plan.lock.flaw { ", with the built-in defect " code { (flaw) } }
                     }
                     dt { "key" } dd { code { (plan.lock.key) } }

@@ -88,6 +88,11 @@ const TERMS: &[Term] = &[
         "Whom the lock server's own record makes the holder, whatever the worker believes.",
     ),
     term(
+        "entered, overlapping entries",
+        &["overlapping entries"],
+        "A section is entered when a worker is granted the lock, and left when it asks for the release. Entries overlap when one worker goes in while another has not left, whatever the lease: after a lease has ended that is no second holder, but a late one, which the fence is there to keep out.",
+    ),
+    term(
         "fencing token",
         &["fencing token", "fencing tokens"],
         "A number that rises with each grant. It travels with each write, so that the store can tell an older holder from a newer one.",

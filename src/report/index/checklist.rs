@@ -15,6 +15,7 @@ pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
         section id="checklist" {
             h2 { "Before going live" }
             p.lead { "Answered by the last night of the drills named. What is shown speaks of those runs, with those faults, on that lock and store, and of nothing else." }
+            p { (summed(series)) }
             ol.worse {
                 @for point in &POINTS {
                     @let (standing, proofs) = standing(point, series);
@@ -30,13 +31,41 @@ pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
     }
 }
 
+/// How many points stand how, so that what is open is not read over.
+fn summed(series: &[Series]) -> String {
+    let all: Vec<Standing> = POINTS
+        .iter()
+        .map(|point| standing(point, series).0)
+        .collect();
+    let n = |wanted: &[Standing]| all.iter().filter(|one| wanted.contains(one)).count();
+    let parts = [
+        (n(&[Standing::Failed]), "failed"),
+        (n(&[Standing::Limit]), "reached a limit"),
+        (
+            n(&[Standing::Partly, Standing::NotTested]),
+            "left unanswered, or in part",
+        ),
+        (n(&[Standing::Proven]), "shown"),
+        (n(&[Standing::Human]), "for a human"),
+    ];
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    format!("Of the {} points: {}.", POINTS.len(), told.join(", "))
+}
+
 fn words(standing: &Standing) -> (&'static str, &'static str) {
     match standing {
         Standing::Proven => ("holds", "✓ shown by all drills named here"),
         Standing::Failed => ("violated", "✕ failed"),
         Standing::Limit => ("limit", "L a limit, as the drill's file says beforehand"),
         Standing::Partly => ("unknown", "? shown in part: not by all drills named here"),
-        Standing::NotTested => ("unknown", "? not shown by any drill"),
+        Standing::NotTested => (
+            "unknown",
+            "? left unanswered: not shown by those of its drills that were run here",
+        ),
         Standing::Human => ("vacuous", "for a human"),
     }
 }

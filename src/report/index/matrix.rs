@@ -17,15 +17,14 @@ pub(super) fn section(series: &[Series]) -> Markup {
             span.outcome.unknown { "?" } " could not be told in one, "
             span.outcome.vacuous { "·" } " not put to the test."
         }
-        div.scroll {
-            table.matrix {
-                thead { tr { th scope="col" { "drill" }
-                    @for check in &all { th scope="col" { span { (check) } } } } }
-                tbody {
-                    @for series in series.iter().take(SERIES_MAX) {
-                        tr { th scope="row" { (series.drill) }
-                            @for check in &all { (cell(check, series.last())) } }
-                    }
+        p.hints { "A check that a drill does not name below was not put to the test there." }
+        table.matrix {
+            thead { tr { th scope="col" { "drill" }
+                @for check in &all { th scope="col" { span { (check) } } } } }
+            tbody {
+                @for series in series.iter().take(SERIES_MAX) {
+                    tr { th scope="row" { (series.drill) }
+                        @for check in &all { (cell(check, series.last())) } }
                 }
             }
         }
@@ -43,5 +42,5 @@ fn cell(check: &str, night: Option<&Night>) -> Markup {
         Some(Outcome::Unknown) => ("unknown", "?", "unknown"),
         None => ("vacuous", "·", "not put to the test"),
     };
-    html! { td title=(format!("{check}: {word}")) { span class=(format!("outcome {class}")) { (sign) } } }
+    html! { td class=(class) data-of=(check) title=(format!("{check}: {word}")) { span class=(format!("outcome {class}")) { (sign) } } }
 }

@@ -4,7 +4,7 @@
 use super::super::nearness::{outlives, suggested};
 use super::super::past::trend::{Night, Series};
 use super::super::signals::look_first;
-use super::super::words::span;
+use super::super::words::{span, span_beside};
 use super::strip::Shown;
 use super::trend::SERIES_MAX;
 use maud::{Markup, html};
@@ -40,8 +40,8 @@ const NEAR: [Column; 4] = [
         text: |night| signed(night.figure("work_max_ns")?),
     },
     Column {
-        name: "lease, and what the work suggests",
-        hint: "not renewed: twice the longest work; renewed: three intervals and the slowest renewal",
+        name: "lease, and the least that these times allow",
+        hint: "not renewed: twice the longest work; renewed: three intervals and the slowest renewal; never a reason to go lower",
         value: |night| night.figure("lease_min_ns"),
         text: lease,
     },
@@ -49,13 +49,16 @@ const NEAR: [Column; 4] = [
 
 const SIGNALS: [Column; 7] = [
     Column {
-        name: "acquired; longest wait",
+        name: "grants; longest wait",
         hint: look_first::ACQUISITIONS,
         value: |night| night.figure("wait_max_ns"),
         text: |night| {
             let (n, all) = (night.figure("granted_n")?, night.figure("attempts_n")?);
             let wait = night.figure("wait_max_ns").and_then(signed);
-            Some(format!("{n} of {all}; {}", wait.unwrap_or("–".to_owned())))
+            Some(format!(
+                "{n} by {all} commands; {}",
+                wait.unwrap_or("–".to_owned())
+            ))
         },
     },
     Column {
@@ -110,7 +113,17 @@ const SIGNALS: [Column; 7] = [
         text: |night| {
             let ends = night.figure("server_ends_n")?;
             let losses = night.figure("losses_n")?;
-            Some(format!("{ends} server ends, {losses} losses told"))
+            let ends = match ends {
+                0 => "no server ended".to_owned(),
+                1 => "a server ended once".to_owned(),
+                n => format!("servers ended {n} times"),
+            };
+            let losses = match losses {
+                0 => "no loss told".to_owned(),
+                1 => "1 loss told".to_owned(),
+                n => format!("{n} losses told"),
+            };
+            Some(format!("{ends}, {losses}"))
         },
     },
 ];
@@ -131,21 +144,25 @@ fn share(night: &Night) -> Option<i64> {
 }
 
 fn lease(night: &Night) -> Option<String> {
-    let lease = night.figure("lease_min_ns").and_then(signed)?;
+    let lease = night.figure("lease_min_ns").map(i64::unsigned_abs)?;
     let figure = |name: &str| night.figure(name).map(i64::unsigned_abs);
     let suggests = match figure("renew_max_ns") {
         Some(every) => Some(outlives(every, figure("renewal_max_ns").unwrap_or(0))),
         None => figure("work_max_ns").map(suggested),
     };
-    Some(match suggests.map(span) {
-        Some(suggests) => format!("has {lease}; suggested {suggests}"),
-        None => format!("has {lease}"),
+    Some(match suggests {
+        Some(least) => format!(
+            "has {}; least {}",
+            span_beside(lease, least),
+            span_beside(least, lease)
+        ),
+        None => format!("has {}", span(lease)),
     })
 }
 
 /// How near each drill was.
 pub(super) fn nearness(series: &[Series], shown: &Shown) -> Markup {
-    let lead = "The last night of each drill in figures, the nights that are drawn above as a line. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest.";
+    let lead = "The last night of each drill in figures, the nights that are drawn above as a line. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest. A lease above the least is no reason to shorten it: it must also outlast pauses of the process and a slow network.";
     table(
         "near",
         "How near each drill was",
@@ -182,15 +199,15 @@ fn table(
         @if series.iter().any(any) {
             h2 id=(id) { (title) }
             p.lead { (lead) }
-            div.scroll {
-                table.figures {
-                    thead { tr { th scope="col" { "drill" }
-                        @for column in columns { th scope="col" { (column.name) small { (column.hint) } } } } }
-                    tbody {
-                        @for series in series.iter().filter(|one| any(one)).take(SERIES_MAX) {
-                            tr { th scope="row" { (series.drill) }
-                                @for column in columns { (cell(column, series, shown)) } }
-                        }
+            // Where the table is shown as cards, it has no heads to carry the hints.
+            dl.hints { @for column in columns { dt { (column.name) } dd { (column.hint) } } }
+            table.figures {
+                thead { tr { th scope="col" { "drill" }
+                    @for column in columns { th scope="col" { (column.name) small { (column.hint) } } } } }
+                tbody {
+                    @for series in series.iter().filter(|one| any(one)).take(SERIES_MAX) {
+                        tr { th scope="row" { (series.drill) }
+                            @for column in columns { (cell(column, series, shown)) } }
                     }
                 }
             }
@@ -201,7 +218,7 @@ fn table(
 fn cell(column: &Column, series: &Series, shown: &Shown) -> Markup {
     let text = series.last().and_then(column.text);
     html! {
-        td { @match text {
+        td data-of=(column.name) { @match text {
             Some(text) => { (text) (shown.line(series, column.value)) },
             None => "–",
         } }

@@ -123,7 +123,8 @@ fn row(root: &Path, series: &Series, shown: &Shown) -> Markup {
                 span class=(format!("outcome {class}")) { (sign) " " (verdict_word(*verdict)) }
             } }
             td.strip { (shown.verdicts(series)) }
-            td data-of="failed" { (rate(series.failed)) }
+            td data-of="failed" { (rate(series.failed))
+                @if series.limits > 0 { "; " (series.limits) " reached the limit" } }
             td data-of="inconclusive or repeated" { (rate(series.unsettled))
                 small { "plan " (series.plan) " since " (series.plan_since)
                     @if series.earlier > 0 { "; " (series.earlier) " of earlier plans do not count" } } }

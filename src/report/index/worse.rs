@@ -1,6 +1,6 @@
 //! What to look at first: which drill is not as it should be, since when, and why.
 
-use super::super::past::trend::{Series, Worse};
+use super::super::past::trend::{Night, Series, Worse};
 use super::super::words::{count, verdict_word};
 use super::trend::{SERIES_MAX, link, mark};
 use crate::verdict::Verdict;
@@ -31,6 +31,11 @@ pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>)
         .iter()
         .filter(|series| series.nights.keys().next_back() != last)
         .map(|series| series.drill.as_str());
+    let limits = series.iter().filter(|series| {
+        let last = series.last().and_then(Night::worst);
+        last == Some(Verdict::Limit)
+    });
+    let limits = limits.map(|series| series.drill.as_str()).collect();
     html! {
         h2 { "What to look at first" }
         @if found.is_empty() { p { (nothing(series)) } } @else {
@@ -40,6 +45,7 @@ pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>)
                 }
             }
         }
+        (named("No failure, but at a limit that the drill's file names: what it takes away is lost here", limits))
         (named("Did not run in the last night", absent.collect()))
     }
 }

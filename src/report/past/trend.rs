@@ -117,6 +117,8 @@ pub struct Series {
     pub plan_since: String,
     /// Fails among the executions of that plan that had an answer.
     pub failed: Rate,
+    /// Executions of that plan that reached the limit that its file names.
+    pub limits: u32,
     /// Executions of that plan that were not settled at once.
     pub unsettled: Rate,
     /// Executions of other plans, which count no more.
@@ -215,6 +217,7 @@ fn one(drill: String, on: String, entries: &[&Entry]) -> Series {
         if entry.verdict != Verdict::Inconclusive {
             series.failed.n += 1;
             series.failed.k += u32::from(entry.verdict == Verdict::Fail);
+            series.limits += u32::from(entry.verdict == Verdict::Limit);
         }
     }
     series

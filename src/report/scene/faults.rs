@@ -9,8 +9,10 @@ pub struct FaultMark {
     pub name: String,
     /// Kind.
     pub kind: String,
-    /// Whom it hit.
+    /// The worker that it hit.
     pub worker: Option<String>,
+    /// The server that it hit.
+    pub server: Option<String>,
     /// What was awaited to begin it.
     pub trigger: String,
     /// What made the lab undo it; none if it was not undone.
@@ -25,17 +27,30 @@ pub struct FaultMark {
     pub healed: Option<u64>,
     /// When the removal was seen by its effect.
     pub removed: Option<u64>,
-    /// It hit a server: over when the server was seen to be back, not when that was asked for.
-    pub of_server: bool,
     /// Onset and heal.
     pub events: Vec<u64>,
 }
 
 impl FaultMark {
+    /// Whom it hit, a worker or a server.
+    pub fn whom(&self) -> Option<&str> {
+        self.worker.as_deref().or(self.server.as_deref())
+    }
+
+    /// From when a picture shows it: what is over at once stands where it was done, before
+    /// anything that came of it.
+    pub fn stands(&self) -> u64 {
+        if self.lasts {
+            self.effective
+        } else {
+            self.began.min(self.effective)
+        }
+    }
+
     /// When it was over: at once, when its heal began (of a server's when that was seen to have
     /// worked: until then nobody could ask it), or never on the record.
     pub fn over(&self) -> Option<u64> {
-        if self.lasts && self.of_server {
+        if self.lasts && self.server.is_some() {
             self.removed
         } else if self.lasts {
             self.healed.or(self.removed)
@@ -59,12 +74,12 @@ pub fn faults(history: &History) -> Vec<FaultMark> {
                 worker: window
                     .worker
                     .map(|worker| history.worker_name(worker).to_owned()),
+                server: window.server.clone(),
                 trigger: onset.trigger.clone(),
                 cause: heal.map(|heal| heal.cause.clone()),
                 began: onset.began,
                 effective: onset.effective,
                 lasts: window.lasts,
-                of_server: window.server.is_some(),
                 healed: heal.map(|heal| heal.began),
                 removed: heal.and_then(|heal| heal.removed),
                 events,

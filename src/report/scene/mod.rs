@@ -11,6 +11,7 @@ mod known;
 pub mod marks;
 pub mod rightful;
 pub mod server;
+pub mod taken;
 pub mod tenure;
 pub mod waits;
 pub mod writes;
@@ -61,6 +62,8 @@ pub struct Scene {
     pub not_injected: Vec<(String, u64, String)>,
     /// The server's effects.
     pub server: Vec<ServerMark>,
+    /// When a server's process was gone: server, from, to.
+    pub down: Vec<(String, u64, u64)>,
     /// Host stalls as (from, to).
     pub stalls: Vec<(u64, u64)>,
     /// How long each successful acquire or enter took.
@@ -101,6 +104,7 @@ impl Scene {
             frames: frames::frames(history),
             not_injected: not_injected(history),
             server: server::server(history),
+            down: server::down(history, story(history).map_or(0, |story| story.1)),
             stalls: history
                 .stalls
                 .iter()
@@ -141,7 +145,7 @@ impl Scene {
         part.server.retain(|mark| inside(mark.at));
         part.stalls.retain(|stall| touches(stall.0, stall.1));
         part.faults
-            .retain(|fault| touches(fault.effective, fault.over().unwrap_or(self.to)));
+            .retain(|fault| touches(fault.stands(), fault.over().unwrap_or(self.to)));
         part
     }
 
@@ -182,9 +186,18 @@ fn servers(history: &History) -> Vec<String> {
     names
 }
 
-/// From just before the first thing that the drill did to just after the last; starting servers
-/// and collecting what is left is not part of the story.
+/// From just before the first thing that the drill did to just after the last.
 fn window(history: &History) -> (u64, u64) {
+    let Some((first, last)) = story(history) else {
+        return (0, 0);
+    };
+    let margin = ((last - first) / 18).max(1_000_000);
+    (first.saturating_sub(margin), last.saturating_add(margin))
+}
+
+/// From the first thing that the drill did to the last; starting servers and collecting what is
+/// left is not part of the story.
+fn story(history: &History) -> Option<(u64, u64)> {
     let operations = history.operations.iter().flat_map(|operation| {
         [
             Some(operation.invoked),
@@ -203,14 +216,9 @@ fn window(history: &History) -> (u64, u64) {
     let store = history.store.iter().map(|attempt| Some(attempt.applied));
     let losses = history.losses.iter().map(|loss| Some(loss.at));
     let all = operations.chain(faults).chain(grants).chain(store);
-    let range = all.chain(losses).flatten().fold(None, |range, at| {
+    all.chain(losses).flatten().fold(None, |range, at| {
         Some(range.map_or((at, at), |(first, last): (u64, u64)| {
             (first.min(at), last.max(at))
         }))
-    });
-    let Some((first, last)) = range else {
-        return (0, 0);
-    };
-    let margin = ((last - first) / 18).max(1_000_000);
-    (first.saturating_sub(margin), last.saturating_add(margin))
+    })
 }

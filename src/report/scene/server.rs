@@ -30,6 +30,23 @@ pub enum ServerKind {
     Flushed,
 }
 
+/// When a server's process was gone: from each of its ends to its next start, or to the end of the
+/// record; not its end when the drill was over, ns.
+pub fn down(history: &History, over: u64) -> Vec<(String, u64, u64)> {
+    let mut spans = Vec::new();
+    for (name, lives) in &history.servers {
+        for (index, life) in lives.iter().enumerate() {
+            let Some(exit) = life.exit else { continue };
+            let next = lives.get(index + 1).map(|life| life.started);
+            let to = next.unwrap_or(history.last_at);
+            if to > exit.at && exit.at <= over {
+                spans.push((name.clone(), exit.at, to));
+            }
+        }
+    }
+    spans
+}
+
 /// What the server did to lock keys: grants, moved deadlines, keys that ended.
 pub fn server(history: &History) -> Vec<ServerMark> {
     let mut marks = Vec::new();

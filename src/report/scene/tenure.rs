@@ -4,9 +4,10 @@
 //! sentences rounded to hundredths of a second; never for a judgement. Where no server was
 //! observed, the clients' answers stand in and the tenure says so.
 
+use super::taken::Taken;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::{Cause, Grant, History, KeyEnd, NEVER, Operation};
+use crate::timeline::history::{Bounds, Grant, History, KeyEnd, NEVER, Operation};
 use std::collections::HashMap;
 
 /// How an entitlement ended.
@@ -18,17 +19,6 @@ pub enum Ended {
     Expired,
     /// The record ends first.
     Open,
-}
-
-/// Something else than the holder took the key before its time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
-    /// When, lab time, ns.
-    pub at: u64,
-    /// What became of it, in a word: `flushed`.
-    pub how: &'static str,
-    /// The line that shows it.
-    pub event: u64,
 }
 
 /// One grant.
@@ -63,9 +53,11 @@ pub struct Tenure {
     pub by_client: bool,
     /// What took the key before its time.
     pub key_taken: Option<Taken>,
+    /// Begin and end are known to within this, ns: half of the widest bounds of the two.
+    pub blur: u64,
 }
 
-/// Every entitlement, in the server's order.
+/// Every entitlement, in the server's order; of several servers that are one lock in that of time.
 pub fn tenures(history: &History) -> Vec<Tenure> {
     let mut tenures: Vec<Tenure> = if history.grants.is_empty() {
         from_clients(history)
@@ -76,6 +68,15 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
             .map(|grant| from_grant(history, grant))
             .collect()
     };
+    end_before_the_next(history, &mut tenures);
+    // Several servers are one lock to whoever asks: what they granted is told in order of time.
+    if history
+        .grants
+        .iter()
+        .any(|grant| history.is_one_of_several(&grant.server))
+    {
+        tenures.sort_by_key(|tenure| tenure.from);
+    }
     for tenure in &mut tenures {
         let last = history.last_at.max(tenure.from);
         tenure.entitled = tenure.entitled.min(if tenure.key_taken.is_some() {
@@ -89,6 +90,19 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
         }
     }
     tenures
+}
+
+/// A key that something took was gone when its server granted it anew, whenever that was read.
+fn end_before_the_next(history: &History, tenures: &mut [Tenure]) {
+    let mut next: HashMap<(&str, &str), u64> = HashMap::new();
+    for (grant, tenure) in history.grants.iter().zip(tenures).rev() {
+        let place = (grant.server.as_str(), grant.key.as_str());
+        let from = next.insert(place, tenure.from).unwrap_or(NEVER);
+        if let Some(taken) = tenure.key_taken.as_mut().filter(|taken| taken.at > from) {
+            taken.at = from.max(tenure.from);
+            tenure.until = tenure.until.min(taken.at);
+        }
+    }
 }
 
 fn from_grant(history: &History, grant: &Grant) -> Tenure {
@@ -105,11 +119,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
             let given_back = grant.definite.map_or(NEVER, |span| span.to);
             let released = given_back < grant.lease_ends.earliest;
             let entitled = if released { given_back } else { lease_ends };
-            let taken = Taken {
-                at: at.latest,
-                how: how(cause),
-                event: *seq,
-            };
+            let taken = Taken::of(history, grant, (cause, at.latest, *seq));
             (entitled, Ended::Expired, Some(taken))
         }
         KeyEnd::Expired { .. } | KeyEnd::Open => (lease_ends, Ended::Expired, None),
@@ -136,7 +146,18 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         ended_by: grant.end_seq(),
         by_client: false,
         key_taken,
+        blur: blur(grant),
     }
+}
+
+/// How widely begin and end are known: a release between the request and when its effect was read.
+fn blur(grant: &Grant) -> u64 {
+    let end = match &grant.end {
+        KeyEnd::Released { at, .. } => *at,
+        KeyEnd::Taken { .. } | KeyEnd::Open | KeyEnd::Expired { .. } => grant.lease_ends,
+    };
+    let half = |at: Bounds| (at.latest - at.earliest) / 2;
+    half(grant.granted).max(if grant.endless { 0 } else { half(end) })
 }
 
 /// The server set the key without a lease, and nothing gave it one later.
@@ -144,19 +165,6 @@ fn endless(grant: &Grant) -> bool {
     match grant.extensions.last() {
         Some(extension) => extension.until.is_none(),
         None => grant.endless,
-    }
-}
-
-fn how(cause: &Cause) -> &'static str {
-    match cause {
-        Cause::BlindDelete(_) => "deleted by another's release",
-        Cause::Overwrite(_) => "overwritten by another's acquire command",
-        Cause::Flush => "flushed",
-        Cause::Restart => "gone after the server's restart",
-        Cause::Failover => "lost in a failover",
-        Cause::Clock => "dropped because the server's clock moved",
-        Cause::Unclear(_) => "deleted",
-        Cause::Unexplained => "removed, by nothing on the record",
     }
 }
 
@@ -201,6 +209,7 @@ fn from_clients(history: &History) -> Vec<Tenure> {
                 ended_by: None,
                 by_client: true,
                 key_taken: None,
+                blur: 0,
             });
         }
         let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {

@@ -42,10 +42,8 @@ pub fn told(arm: &ArmModel) -> Vec<Sentence> {
 
 fn fault(mark: &FaultMark) -> Sentence {
     let onset = mark.events.first().copied().unwrap_or(0);
-    let whom = mark
-        .worker
-        .as_ref()
-        .map_or_else(String::new, |worker| format!(" of {worker}"));
+    let whom = mark.worker.as_ref().or(mark.server.as_ref());
+    let whom = whom.map_or_else(String::new, |whom| format!(" of {whom}"));
     let sentence = Sentence::default()
         .event(format!("{}{whom}", mark.kind), onset)
         .text(", the fault named ")
@@ -66,17 +64,27 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         return sentence.text(if mark.lasts {
             format!(" from {} on; its end is not on the record", at(begun))
         } else {
-            format!(" at {}", at(begun))
+            format!(" done by {}", at(begun))
         });
     };
-    let clock = Clock::telling(&[begun, end]);
+    let woken = mark.healed.filter(|_| mark.server.is_some());
+    let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]);
+    let since = match clock.at(mark.began) {
+        since if mark.server.is_some() && since != clock.at(begun) => {
+            format!(" (begun at {since})")
+        }
+        _same => String::new(),
+    };
     let sentence = sentence
-        .text(format!(" from {} to ", clock.at(begun)))
+        .text(format!(" from {}{since} to ", clock.at(begun)))
         .event(clock.at(end), *heal)
         .text(format!(", for {}", span(end.saturating_sub(begun))));
     match mark.removed.map(at) {
-        Some(_) if mark.of_server => match faults::find(&mark.kind) {
-            Some(kind) => sentence.text(format!(", {}", seen_over(kind))),
+        Some(_) if mark.server.is_some() => match faults::find(&mark.kind) {
+            Some(kind) => {
+                let woken = clock.at(woken.unwrap_or(end));
+                sentence.text(format!(", {}", seen_over(kind, &woken, &clock.at(end))))
+            }
             None => sentence,
         },
         Some(removed) if removed != at(end) => {
@@ -92,7 +100,7 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         .text(if mark.lasts {
             "; it began at "
         } else {
-            "; it was done at "
+            "; its trigger was "
         })
         .code(&mark.trigger)
         .text(place(&mark.trigger));
@@ -100,7 +108,10 @@ fn triggers(sentence: Sentence, mark: &FaultMark) -> Sentence {
         Some(cause) if cause.contains(' ') => {
             sentence.text(format!(" and was undone because of {cause}"))
         }
-        Some(cause) => sentence.text(" and was undone after ").code(cause),
+        Some(cause) => sentence
+            .text(" and was undone after ")
+            .code(cause)
+            .text(place(cause)),
         None => sentence,
     }
 }

@@ -1,6 +1,9 @@
 //! Who held the lock, told in one line with its gaps: whoever reads it can say for any second who
 //! held it, or that nobody did, or that the record had ended.
 
+use super::free::blur;
+pub use super::free::free_before;
+use crate::ids::GrantId;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
@@ -34,9 +37,9 @@ pub fn holders(scene: &Scene) -> Sentence {
     for (index, free) in free_before(scene).into_iter().enumerate().take(shown) {
         let tenure = &tenures[index];
         sentence = match (held_until, free) {
-            (None, _) => sentence,
+            (None, _) => sentence.text(line.unheld(index)),
             (Some(_), Some(since)) => sentence.text(line.nobody(since, index)),
-            (Some(until), None) if tenure.from.saturating_add(blur(scene)) < until => {
+            (Some(until), None) if tenure.from.saturating_add(blur(scene, tenure)) < until => {
                 sentence.text(", and at the same time ")
             }
             (Some(_), None) => sentence.text(", then "),
@@ -77,7 +80,7 @@ impl Line<'_> {
                 self.again(index),
                 self.clock.stretch(tenure.from, tenure.until)
             ));
-        let sentence = sentence.text(self.both(index));
+        let sentence = sentence.text(self.both(index)).text(self.unheard(tenure));
         let Some(taken) = tenure.key_taken else {
             return sentence.text(match tenure.ended {
                 _ if tenure.endless && tenure.ended != Ended::Released => {
@@ -97,7 +100,21 @@ impl Line<'_> {
             .text(format!("{})", self.promised(tenure, &worker)))
     }
 
-    /// Why a worker that had the lock before has it again: its script asks again.
+    /// Its worker was never told of it: no answer came, or it died before.
+    fn unheard(&self, tenure: &Tenure) -> &'static str {
+        let heard = |grant: &GrantId| {
+            self.scene
+                .beliefs
+                .iter()
+                .any(|belief| belief.grant == *grant)
+        };
+        match &tenure.grant {
+            Some(grant) if !tenure.by_client && !heard(grant) => ", of which it never heard",
+            Some(_) | None => "",
+        }
+    }
+
+    /// By which step a worker that had the lock before has it again.
     fn again(&self, index: usize) -> String {
         let (before, rest) = self.scene.tenures.split_at(index);
         let Some(tenure) = rest.first() else {
@@ -105,7 +122,7 @@ impl Line<'_> {
         };
         match &tenure.step {
             Some(step) if before.iter().any(|other| other.worker == tenure.worker) => {
-                format!(" once more, as its step {step} asks,")
+                format!(" again (by its later step {step})")
             }
             Some(_) | None => String::new(),
         }
@@ -119,7 +136,7 @@ impl Line<'_> {
         };
         let mut others = before.iter().filter(|other| {
             other.key_taken.is_some()
-                && other.entitled > tenure.from.saturating_add(blur(self.scene))
+                && other.entitled > tenure.from.saturating_add(blur(self.scene, tenure))
         });
         others.next_back().map_or_else(String::new, |other| {
             let shared = other.entitled.min(tenure.until).saturating_sub(tenure.from);
@@ -141,6 +158,18 @@ impl Line<'_> {
         } else {
             String::new()
         }
+    }
+
+    /// What the record shows before the first grant.
+    fn unheld(&self, index: usize) -> String {
+        let Some(first) = self.scene.tenures.get(index) else {
+            return String::new();
+        };
+        let far = match first.by_client {
+            true => ", as far as the workers were told,",
+            false => "",
+        };
+        format!("nobody{far} until {}, then ", self.clock.at(first.from))
     }
 
     /// A gap, and when the next holder had asked before and asked again.
@@ -208,24 +237,9 @@ fn ending(scene: &Scene, held_until: u64) -> String {
     if last.is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open) {
         return format!("; the key is still there when the record ends at {ends}");
     }
-    if scene.ends > held_until.saturating_add(blur(scene)) {
+    if scene.ends > held_until.saturating_add(scene.epsilon.saturating_mul(2)) {
         format!(", then nobody until the record ends at {ends}")
     } else {
         format!("; the record ends at {ends}")
     }
-}
-
-/// Since when the lock was free before each grant, where it was for longer than the record blurs.
-pub fn free_before(scene: &Scene) -> Vec<Option<u64>> {
-    let mut held_until: Option<u64> = None;
-    let free = scene.tenures.iter().map(|tenure| {
-        let since = held_until.filter(|until| tenure.from > until.saturating_add(blur(scene)));
-        held_until = held_until.max(Some(tenure.until));
-        since
-    });
-    free.collect()
-}
-
-fn blur(scene: &Scene) -> u64 {
-    scene.epsilon.saturating_mul(2)
 }

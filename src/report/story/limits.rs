@@ -2,7 +2,8 @@
 //! comes all the same, what does not help, and which drill shows that. By the faults that caused
 //! it, then by the checks that it costs.
 
-use super::listed;
+use super::{finding, listed};
+use crate::checks::Outcome;
 use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::rightful::inverted;
@@ -156,10 +157,16 @@ fn shown_without(model: &Model) -> Option<Sentence> {
             && change.is_some_and(|change| change.path == "store.fence")
     });
     let shown = controls.next()?;
+    let lost =
+        finding(shown, "no_lost_update").is_some_and(|found| found.outcome == Outcome::Violated);
+    let damage = match lost {
+        true => "an update was lost",
+        false => "the store took a stale write",
+    };
     Some(
-        Sentence::of(
-            "Keep the fence that the store has: without it the work was lost, as the control ",
-        )
+        Sentence::of(format!(
+            "Keep the fence that the store has: without it {damage}, as the control "
+        ))
         .code(&shown.result.arm)
         .text(" of this run shows"),
     )

@@ -7,6 +7,7 @@ pub mod controls;
 mod drills;
 pub mod faults_done;
 pub mod first_line;
+mod free;
 pub mod holding;
 mod inverted;
 pub mod limits;
@@ -17,8 +18,10 @@ pub mod notes;
 pub mod points;
 pub mod protection;
 pub mod saved;
+
 pub mod stale_writes;
 pub mod summed;
+pub mod two_holders;
 pub mod untested;
 
 use super::model::ArmModel;

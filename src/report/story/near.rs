@@ -1,5 +1,5 @@
 //! How near a run came to losing its lock: what was left of the lease when it was renewed, how soon
-//! a holder was told of its loss, how long the work took, and what lease that suggests.
+//! a holder was told of its loss, how long the work took, and the least lease that this allows.
 
 use crate::report::measures::{renewal_times, work_times};
 use crate::report::nearness::suggestion;
@@ -16,7 +16,7 @@ pub fn told(history: &History, scene: &Scene) -> Vec<(&'static str, Sentence)> {
         ("lease left at a renewal", margin(scene, history)),
         ("from a loss to its notice", notice(history)),
         (
-            "lease that the work times suggest",
+            "least lease that these times allow",
             Sentence::of(suggested).text(
                 ". These are the times of a drill: put the slow tail (p99) of your own work in their place",
             ),

@@ -11,7 +11,35 @@ pub(super) fn place(point: &str) -> String {
         )),
         Some((step, "before")) => told(&format!("just before the step {step}")),
         Some((step, "after")) => told(&format!("just after the step {step}")),
-        _ => String::new(),
+        Some((who, what)) => happened(who, what).map_or_else(String::new, |told_of| told(&told_of)),
+        None => String::new(),
+    }
+}
+
+/// What the name of an event that is no point means.
+fn happened(who: &str, what: &str) -> Option<String> {
+    let of_fault = |what: &str| format!("the fault {who} {what}");
+    Some(match what {
+        "onset" => of_fault("had begun and was seen to work"),
+        "healed" => of_fault("was undone and seen to be over"),
+        "held" => format!("what the fault {who} chose was held or dropped"),
+        "delivered" => format!("what the fault {who} held was sent on"),
+        "promoted" => format!("since {who} began another server had taken over"),
+        "acquired" => format!("{who} was told that it has the lock"),
+        "lost" => format!("{who} was told that its lock is lost"),
+        "released" => format!("{who} had its release step behind it"),
+        "exited" => format!("the process of {who} was gone"),
+        "accepted" => format!("the store had taken {}", written(who)),
+        "rejected" => format!("the store had refused {}", written(who)),
+        _other => return None,
+    })
+}
+
+/// `a.write` is any write of a, `a.write.2` is one.
+fn written(of: &str) -> String {
+    match of.strip_suffix(".write") {
+        Some(worker) => format!("a write of {worker}"),
+        None => of.to_owned(),
     }
 }
 

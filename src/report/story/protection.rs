@@ -29,7 +29,7 @@ pub fn why(arm: &ArmModel) -> Sentence {
         Protection::Kept | Protection::NotTested => None,
     };
     if let Some(write) = decisive {
-        return without_lock(write);
+        return without_lock(scene, write);
     }
     let refused = match arm.result.protection {
         Protection::Kept | Protection::Lost => inverted::told(scene),
@@ -74,7 +74,12 @@ fn kept(arm: &ArmModel) -> Sentence {
         ))
         .then(told(scene, late)),
         None => Sentence::of(format!(
-            "{writes} reached the store, none of them late or older than one that it had taken; no stale write was tried, and {fence}"
+            "{writes} reached the store, {} late or older than one that it had taken; no stale write was tried, and {fence}",
+            if reached(scene).count() == 1 {
+                "not"
+            } else {
+                "none of them"
+            }
         )),
     }
 }
@@ -111,7 +116,7 @@ fn lockless(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
 }
 
 /// It is neither stale nor late: its writer never had the lock.
-pub fn without_lock(write: &WriteMark) -> Sentence {
+pub fn without_lock(scene: &Scene, write: &WriteMark) -> Sentence {
     let did = match write.fate {
         Fate::Accepted => "accepted it",
         Fate::Rejected => "refused it",
@@ -120,9 +125,19 @@ pub fn without_lock(write: &WriteMark) -> Sentence {
     Sentence::default()
         .event(format!("{} wrote", write.worker), write.event)
         .text(format!(
-            " without the lock and without a fencing token at {}; the store {did}",
-            at(write.at())
+            " without the lock and without a fencing token at {}{}; the store {did}",
+            at(write.at()),
+            in_vain(scene, write)
         ))
+}
+
+/// Why a worker writes without the lock: its script goes on although nothing was granted.
+fn in_vain(scene: &Scene, write: &WriteMark) -> &'static str {
+    let asked = |(worker, at): &&(String, u64)| *worker == write.worker && *at < write.at();
+    match scene.busy.iter().find(asked) {
+        Some(_) => " (it had asked for the lock in vain, and its script goes on all the same)",
+        None => "",
+    }
 }
 
 fn first_stale(scene: &Scene, fate: Fate) -> Option<&WriteMark> {
@@ -174,13 +189,14 @@ fn own<'s>(scene: &'s Scene, write: &WriteMark) -> Option<&'s Tenure> {
     scene.tenures.get(write.tenure?)
 }
 
-/// The last grant to anybody else before the write.
+/// The last grant to anybody else before the write: since its writer's own, or with a newer token.
 fn successor<'s>(scene: &'s Scene, write: &WriteMark) -> Option<&'s Tenure> {
     let own = own(scene, write);
+    let newer = |tenure: &Tenure| write.fencing.is_some() && tenure.fencing > write.fencing;
     scene
         .tenures
         .iter()
         .filter(|tenure| tenure.from < write.at() && tenure.grant != write.grant)
-        .filter(|tenure| own.is_none_or(|own| tenure.from >= own.from))
+        .filter(|tenure| own.is_none_or(|own| tenure.from >= own.from || newer(tenure)))
         .max_by_key(|tenure| tenure.from)
 }

@@ -165,17 +165,20 @@ fn dead_holder(scene: &Scene) -> Option<Sentence> {
         Some((death, own, next))
     })?;
     Some(
-        Sentence::of(format!("the lease: {} ", death.worker))
-            .event("died", death.event)
-            .text(" while it ")
-            .event("held the lock", own.granted_by)
-            .text(format!(
-                ", which came free when its lease ran out at {}, and {} ",
-                at(own.until),
-                next.worker.as_deref().unwrap_or("the next holder")
-            ))
-            .event("was granted it", next.granted_by)
-            .text(format!(" at {}", at(next.from))),
+        Sentence::of(format!(
+            "nothing had to be saved from a late writer: {} ",
+            death.worker
+        ))
+        .event("died", death.event)
+        .text(" while it ")
+        .event("held the lock", own.granted_by)
+        .text(format!(
+            " and wrote nothing more. What let the work go on is the lease: it ran out at {}, and {} ",
+            at(own.until),
+            next.worker.as_deref().unwrap_or("the next holder")
+        ))
+        .event("was granted the lock", next.granted_by)
+        .text(format!(" at {}", at(next.from))),
     )
 }
 

@@ -45,10 +45,12 @@ pub fn stale_writes(arm: &ArmModel) -> Vec<Sentence> {
 fn none(scene: &Scene) -> Vec<Sentence> {
     let inverted = inverted::told(scene);
     let lockless = reached(scene).find(|write| write.is_lockless());
+    let many = reached(scene).nth(1).is_some();
     let reached = counted(scene);
     let mut sentences = vec![Sentence::of(match (&inverted, lockless) {
         (None, None) => {
-            format!("none was tried: {reached}, each in order and within its lease")
+            let each = if many { "each " } else { "" };
+            format!("none was tried: {reached}, {each}in order and within its lease")
         }
         (Some(_), _) => format!(
             "by the fencing tokens none; but here the tokens were wrong, not the writers: {reached}"
@@ -56,7 +58,7 @@ fn none(scene: &Scene) -> Vec<Sentence> {
         (None, Some(_)) => format!("none with a fencing token was tried: {reached}"),
     })];
     sentences.extend(inverted);
-    sentences.extend(lockless.map(without_lock));
+    sentences.extend(lockless.map(|write| without_lock(scene, write)));
     sentences
 }
 

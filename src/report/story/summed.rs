@@ -1,6 +1,8 @@
 //! The run in one line of numbers, for whoever knows such a line from a load generator: entered,
 //! completed, overlaps, stale writes.
 
+use super::finding;
+use crate::checks::{Finding, Outcome};
 use crate::report::model::ArmModel;
 use crate::report::sentence::Sentence;
 use crate::report::tally::{Tally, tally};
@@ -9,15 +11,31 @@ use crate::report::words::{count, span};
 /// The line; none if nothing was recorded.
 pub fn line(arm: &ArmModel) -> Option<Sentence> {
     let record = arm.record.as_ref()?;
-    Some(Sentence::of(words(&tally(&record.history))))
+    let numbers = tally(&record.history);
+    let overlaps = overlaps(&numbers, finding(arm, "single_holder"));
+    Some(Sentence::of(words(&numbers, overlaps)))
 }
 
-fn words(of: &Tally) -> String {
+/// What two sections at once mean: not yet that two were entitled.
+fn overlaps(of: &Tally, single: Option<&Finding>) -> &'static str {
+    match (of.overlapping, single.map(|found| found.outcome)) {
+        (0, _) => "",
+        (_, Some(Outcome::Holds)) => {
+            " (a worker went in while another had not left, after that one's lease had ended: never were two entitled at once)"
+        }
+        (_, Some(Outcome::Violated)) => {
+            " (a worker went in while another had not left; two were entitled at once)"
+        }
+        (_, Some(Outcome::Unknown) | None) => " (a worker went in while another had not left)",
+    }
+}
+
+fn words(of: &Tally, overlaps: &str) -> String {
     let token = of
         .highest
         .map_or("none".to_owned(), |token| token.to_string());
     format!(
-        "asked to enter {}, entered {}, completed {}; overlapping entries {}; never left {}; not let in {}; highest fencing token {token}; stale writes {}: {} accepted, {} refused; took {}",
+        "asked to enter {}, entered {}, completed {}; overlapping entries {}{overlaps}; never left {}; not let in {}; highest fencing token {token}; stale writes {}: {} accepted, {} refused; {} from the first step to the last answer",
         count(of.asked, "time"),
         of.entered,
         of.completed,

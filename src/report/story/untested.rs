@@ -5,6 +5,7 @@ use super::listed;
 use crate::checks::{self, Outcome};
 use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
+use crate::report::scene::writes::Fate;
 use crate::report::words::fence_word;
 use crate::store::Fence;
 use crate::{faults, lock::backends, store};
@@ -22,7 +23,7 @@ pub fn untested(model: &Model) -> Vec<String> {
         plan.store.kind,
         fence_word(plan.store.fence)
     ));
-    told.push("Fencing covers the writes that go through this store. Whatever else a holder does (files, mails, calls to other services) was not fenced and not looked at.".to_owned());
+    told.push(fenced(main, plan));
     told.extend(given_server(model));
     told.extend(fence_gap(plan));
     told.extend(other_faults(plan));
@@ -30,6 +31,32 @@ pub fn untested(model: &Model) -> Vec<String> {
     told.extend(blind_checks(main));
     told.push("Real networks, other versions, load, and clocks that step, unless the list of faults above names them.".to_owned());
     told
+}
+
+/// What fencing covers here, if there is any, and what it did not have to do.
+fn fenced(main: &ArmModel, plan: &Plan) -> String {
+    let refused = main
+        .scene
+        .writes
+        .iter()
+        .any(|write| write.fate == Fate::Rejected)
+        || main
+            .scene
+            .beside
+            .iter()
+            .any(|mark| mark.fate == Fate::Rejected);
+    let fence = match plan.store.fence {
+        Fence::Off => {
+            "There is no fencing here: the store compares no fencing tokens (fence off), so nothing kept a late write out but the lock."
+        }
+        Fence::Atomic | Fence::Racy if refused => "Fencing covers what goes through this store.",
+        Fence::Atomic | Fence::Racy => {
+            "Fencing would cover what goes through this store; here it had nothing to refuse."
+        }
+    };
+    format!(
+        "{fence} Whatever else a holder does (files, mails, calls to other services) was not fenced and not looked at."
+    )
 }
 
 /// What nobody had in hand.

@@ -3,7 +3,9 @@
 
 use super::players::{Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, asking, clocks, copying, dead, edges, servers, telling, until};
+use super::{
+    DirectorError, asking, clocks, copying, dead, edges, members, servers, telling, until,
+};
 use crate::env::action::Action;
 use crate::env::stop;
 use crate::plan::FaultPlan;
@@ -151,7 +153,7 @@ pub async fn undo(
                 }
                 Err(_) => return Ok(None),
             },
-            Action::StartServer => undone.removed = Some(start(scene, struck).await?),
+            Action::StartServer => undone.removed = start(scene, struck).await?,
             Action::Ask(words) => {
                 let done = telling::ask(scene, words, (fault, struck)).await?;
                 undone.removed = done.is_ok().then(|| scene.now());
@@ -188,12 +190,15 @@ pub async fn undo(
     Ok(Some(undone))
 }
 
-/// Starts a dead server again; when it had answered.
-async fn start(scene: &mut Scene, struck: &Struck) -> Result<u64, DirectorError> {
+/// Starts a dead server again; when it had answered, and of several was one of them again.
+async fn start(scene: &mut Scene, struck: &Struck) -> Result<Option<u64>, DirectorError> {
     let name = struck.server()?;
+    if scene.deployed.is_some() && scene.members.iter().any(|member| member.name == name) {
+        return members::again(scene, name).await;
+    }
     until::unsynced(scene, name).await?;
     servers::again(scene, name).await?;
-    Ok(scene.now())
+    Ok(Some(scene.now()))
 }
 
 fn pgid(struck: &Struck) -> Result<i32, DirectorError> {

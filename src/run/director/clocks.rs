@@ -74,7 +74,7 @@ fn may_hit(scene: &Scene, target: &Target, name: &str) -> bool {
         Target::Worker(worker) => worker == name,
         Target::Server(Service::Lock) => name == scene.service_name(Service::Lock),
         Target::Holder => scene.plan.workers.iter().any(|worker| worker.name == name),
-        Target::Server(Service::Store) | Target::Everyone => false,
+        Target::Server(Service::Store) | Target::Member(_) | Target::Everyone => false,
     }
 }
 

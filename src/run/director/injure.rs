@@ -136,15 +136,9 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
         Target::Server(service) => {
             let name = scene.server_name(*service);
             let name = name.ok_or_else(|| format!("the {} has no server", service.word()))?;
-            let server = scene.servers.get(name);
-            // The number of a process that is gone may be somebody else's by now.
-            let server = server.filter(|server| server.standing != Standing::Gone);
-            let server = server.ok_or("it is gone")?;
-            let pid = server
-                .pid
-                .ok_or("the lab was given it and did not start it")?;
-            return Ok(Struck::Server(name.to_owned(), pid));
+            return server(scene, name);
         }
+        Target::Member(name) => return server(scene, name),
     };
     let worker = scene.workers.get(&name).filter(|worker| !worker.exited);
     let worker = worker.ok_or_else(|| format!("worker {name} has ended"))?;
@@ -155,6 +149,18 @@ fn resolve(scene: &Scene, plan: &FaultPlan) -> Result<Struck, String> {
             Ok(Struck::Edges(hit, Some((name, grant))))
         }
     }
+}
+
+/// The process of a server that is there.
+fn server(scene: &Scene, name: &str) -> Result<Struck, String> {
+    let server = scene.servers.get(name);
+    // The number of a process that is gone may be somebody else's by now.
+    let server = server.filter(|server| server.standing != Standing::Gone);
+    let server = server.ok_or("it is gone")?;
+    let pid = server
+        .pid
+        .ok_or("the lab was given it and did not start it")?;
+    Ok(Struck::Server(name.to_owned(), pid))
 }
 
 /// Heals the fault at `index` and waits until the removal is seen by its effect.

@@ -147,3 +147,13 @@ pub struct Fault {
     /// Where it stands.
     pub state: FaultState,
 }
+
+impl Fault {
+    /// One whose trigger is not on the record yet.
+    pub fn waiting(plan: &FaultPlan) -> Fault {
+        Fault {
+            plan: plan.clone(),
+            state: FaultState::Waiting,
+        }
+    }
+}

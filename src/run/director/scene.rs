@@ -4,11 +4,12 @@
 use super::clocks::Clock;
 use super::edges::{EdgeServing, Edges};
 use super::incoming::{self, Incoming};
-use super::players::{Fault, FaultState, Server, Worker};
+use super::players::{Fault, Server, Worker};
 use super::progress::{self, Progress};
 use super::truth::Truth;
 use super::{DirectorError, Ending};
 use crate::clock::monotonic_ns;
+use crate::env::deployment::Member;
 use crate::env::error::EnvError;
 use crate::env::guard::{ChildEvent, Client};
 use crate::env::ledger::{Entry, Ledger};
@@ -50,6 +51,8 @@ pub struct Scene {
     pub outbox: UnboundedSender<Incoming>,
     /// What a lock of several servers is connected with.
     pub deployed: Option<String>,
+    /// The members of a lock of several servers, as they were started first.
+    pub members: Vec<Member>,
     pub servers: BTreeMap<String, Server>,
     /// The ways from workers to servers, once they are open.
     pub edges: Option<Edges>,
@@ -102,12 +105,8 @@ impl Scene {
             let _ = tell.send(Incoming::Stall(from, to));
         })
         .map_err(|error| DirectorError::Bug(format!("no stall watch: {error}")))?;
-        let faults = plan.faults.iter().map(|plan| Fault {
-            plan: plan.clone(),
-            state: FaultState::Waiting,
-        });
         let mut scene = Scene {
-            faults: faults.collect(),
+            faults: plan.faults.iter().map(Fault::waiting).collect(),
             namer: Namer::default(),
             spec,
             plan,
@@ -116,6 +115,7 @@ impl Scene {
             inbox,
             outbox,
             deployed: None,
+            members: Vec::new(),
             servers: BTreeMap::new(),
             edges: None,
             edge_server: None,

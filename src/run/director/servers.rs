@@ -47,10 +47,6 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
 /// record what the lock server still holds, before anybody else can reach it.
 pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     let service = match scene.servers.get(name) {
-        Some(server) if server.followed.is_one_of_several() => {
-            let what = format!("{name} is one of several and was started again");
-            return Err(DirectorError::Bug(what));
-        }
         Some(server) => server.service,
         None => {
             return Err(DirectorError::Bug(format!(

@@ -37,6 +37,8 @@ struct Role {
     links: u64,
     /// Lab time at which it became so, or was first asked, ns.
     since: u64,
+    /// Lab time at which it said so, ns.
+    at: u64,
 }
 
 impl Truth {
@@ -82,6 +84,7 @@ impl Truth {
                 told.role = Some(Role {
                     primary: *primary,
                     links: *links,
+                    at: line.at,
                     since: lasts.map_or(since.unwrap_or(0), |role| role.since),
                 });
             }
@@ -123,6 +126,12 @@ impl Truth {
         let all = all.filter_map(|(name, told)| Some((name, primary(told)?)));
         let last = all.max_by_key(|(_, role)| role.since);
         last.map(|(name, _)| name.as_str())
+    }
+
+    /// This server has said since then that it takes writes, or that its link is up.
+    pub fn is_linked(&self, server: &str, since: u64) -> bool {
+        let role = self.servers.get(server).and_then(|told| told.role);
+        role.is_some_and(|role| role.at >= since && (role.primary || role.links > 0))
     }
 
     /// Nobody copies this server, and no other that copies has a link that is up; these aside.

@@ -50,4 +50,7 @@ pub enum FrameFate {
     Delivered,
     /// It was thrown away.
     Dropped,
+    /// The server answered it with an error, or it is that error: nothing was done. Such a reply
+    /// passes, and another is chosen.
+    Refused,
 }

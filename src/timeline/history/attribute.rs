@@ -153,6 +153,19 @@ impl<'a> Index<'a> {
         Author::Unclear([own_done, own_open, suspects].concat())
     }
 
+    /// A renewal of this grant that was under way and not refused.
+    pub(super) fn renewal_under_way(
+        &self,
+        (grant, key): (&GrantId, &str),
+        at: Bounds,
+    ) -> Option<usize> {
+        let mut under_way = self.under_way(&self.renewals, (key, at)).into_iter();
+        under_way.find(|i| {
+            let renewal = &self.operations[*i];
+            grant_of(renewal) == Some(grant) && renewal.told() != Told::NotDone
+        })
+    }
+
     /// Releases of other grants that may have deleted a key between two times; the most likely
     /// kind only: those told done, else those left open, else those refused.
     pub(super) fn foreign_releases(

@@ -25,6 +25,9 @@ pub struct Grant {
     pub fencing: Option<FencingToken>,
     /// Index of the attempt it answers ([`super::History::operations`]); none if there is none.
     pub attempt: Option<usize>,
+    /// The renewal that made it, index into the same: nobody asked for it, the renewal set a key
+    /// anew that had ended. Then the attempt is that of the grant that was to be renewed.
+    pub renewal: Option<usize>,
     /// The attempt's identity.
     pub id: Option<GrantId>,
     /// The attempt's worker, index into [`super::History::workers`].

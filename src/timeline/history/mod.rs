@@ -165,10 +165,7 @@ impl History {
 
     /// How long the host kept the lab from running within a span, ns.
     pub fn stalled_in(&self, span: Span) -> u64 {
-        let stalls = self.stalls.iter();
-        stalls.fold(0, |sum: u64, stall| {
-            sum.saturating_add(stall.span.overlap(span))
-        })
+        seen::stalled_in(&self.stalls, span)
     }
 
     /// The fault of this name.

@@ -107,6 +107,13 @@ pub struct Stall {
     pub span: Span,
 }
 
+/// How long the host kept the lab from running within a span, ns.
+pub(super) fn stalled_in(stalls: &[Stall], span: Span) -> u64 {
+    stalls.iter().fold(0, |sum: u64, stall| {
+        sum.saturating_add(stall.span.overlap(span))
+    })
+}
+
 /// The observer of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observer {

@@ -2,7 +2,7 @@
 
 use crate::env::edge::{Chosen, Injury, Measured, Way};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How much of a request is searched for marks.
 const SEARCHED: usize = 64 * 1024;
@@ -35,6 +35,7 @@ pub struct Choice {
     marks: Vec<Vec<u8>>,
     nth: u64,
     seen: AtomicU64,
+    taken: AtomicBool,
     /// Held, not lost.
     pub hold: bool,
     /// The reply, not the request.
@@ -48,6 +49,7 @@ impl Choice {
             marks: marks.collect(),
             nth: chosen.nth,
             seen: AtomicU64::new(0),
+            taken: AtomicBool::new(false),
             hold,
             reply,
         }))
@@ -62,7 +64,13 @@ impl Choice {
 
     /// Counts a request that matches; whether it is the one.
     pub fn is_it(&self) -> bool {
-        self.seen.fetch_add(1, Ordering::SeqCst) + 1 == self.nth
+        let number = self.seen.fetch_add(1, Ordering::SeqCst) + 1;
+        number >= self.nth && !self.taken.swap(true, Ordering::SeqCst)
+    }
+
+    /// The one that was chosen was refused by the server: the next that matches is the one.
+    pub fn was_refused(&self) {
+        self.taken.store(false, Ordering::SeqCst);
     }
 }
 

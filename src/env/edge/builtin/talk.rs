@@ -21,6 +21,8 @@ pub struct Talk {
 pub enum Ended {
     /// The request, or the reply to the request, of this number, from 1.
     Counted(u64),
+    /// The reply to the request of this number, which is an error.
+    Refused(u64),
     /// A push, or a request that gets no reply of its own.
     Aside,
 }
@@ -94,6 +96,9 @@ impl Talk {
             return Err(Broken("a reply without a request"));
         }
         self.answered += 1;
-        Ok(Ended::Counted(self.answered))
+        Ok(match frame.kind {
+            b'-' | b'!' => Ended::Refused(self.answered),
+            _value => Ended::Counted(self.answered),
+        })
     }
 }

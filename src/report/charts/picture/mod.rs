@@ -5,7 +5,7 @@
 
 mod fit;
 
-pub use fit::{Shelf, text_width, wrap};
+pub use fit::{Lies, Shelf, inside, text_width, touch, wrap};
 
 use super::ink::Ink;
 

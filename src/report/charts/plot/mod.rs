@@ -6,70 +6,15 @@ use super::picture::{Anchor, Form, Picture, Words};
 
 mod log;
 mod panel;
+mod rank;
+mod stretch;
+mod time;
 
 pub use log::LogAxis;
 pub use panel::Panel;
-
-/// Lab time from left to right.
-#[derive(Debug, Clone, Copy)]
-pub struct TimeAxis {
-    /// Lab time at the left edge, ns.
-    pub from: u64,
-    /// Lab time at the right edge, ns.
-    pub to: u64,
-    /// Left edge in pixels.
-    pub left: f64,
-    /// Width in pixels.
-    pub width: f64,
-}
-
-impl TimeAxis {
-    /// The x of a time; times outside the axis stand at its edge.
-    pub fn x(&self, ns: u64) -> f64 {
-        let all = self.to.saturating_sub(self.from).max(1) as f64;
-        let part = ns.clamp(self.from, self.to.max(self.from)) - self.from;
-        self.left + part as f64 / all * self.width
-    }
-
-    /// Round times at least `gap` pixels apart.
-    fn ticks(&self, gap: f64) -> Vec<(f64, String)> {
-        let seconds = self.to.saturating_sub(self.from).max(1) as f64 / 1e9;
-        let step = round_step(seconds * gap / self.width.max(1.0));
-        let decimals = decimals(step);
-        let first = (self.from as f64 / 1e9 / step).ceil();
-        (0..200)
-            .map(|n| (first + f64::from(n)) * step)
-            .take_while(|at| *at <= self.to as f64 / 1e9)
-            .map(|at| (self.x((at * 1e9) as u64), format!("{at:.decimals$} s")))
-            .collect()
-    }
-
-    /// Draws grid lines from `top` to `bottom` and the times below.
-    pub fn draw(&self, picture: &mut Picture, top: f64, bottom: f64) {
-        let right = self.left + self.width;
-        for (x, label) in self.ticks(70.0) {
-            picture.add(Form::Path(vec![(x, top), (x, bottom)], Ink::Grid, 1.0));
-            let words = Words {
-                x,
-                y: bottom + 16.0,
-                size: 11.0,
-                bold: false,
-                anchor: Anchor::Middle,
-                ink: Ink::Muted,
-                text: label,
-            };
-            let area = words.area();
-            if area.x >= 0.0 && area.x + area.w <= right + 20.0 {
-                picture.add(Form::Text(words));
-            }
-        }
-        picture.add(Form::Path(
-            vec![(self.left, bottom), (right, bottom)],
-            Ink::Muted,
-            1.0,
-        ));
-    }
-}
+pub use rank::RankAxis;
+pub use stretch::Instant;
+pub use time::TimeAxis;
 
 /// Values from bottom to top.
 #[derive(Debug, Clone, Copy)]
@@ -164,29 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_fall_on_round_numbers() {
-        let axis = TimeAxis {
-            from: 930_000_000,
-            to: 6_100_000_000,
-            left: 100.0,
-            width: 1000.0,
-        };
-        let labels: Vec<String> = axis.ticks(70.0).into_iter().map(|tick| tick.1).collect();
-        assert_eq!(labels.first().map(String::as_str), Some("1.0 s"));
-        assert_eq!(labels.get(1).map(String::as_str), Some("1.5 s"));
-        assert_eq!(labels.last().map(String::as_str), Some("6.0 s"));
-    }
-
-    #[test]
     fn odd_ranges_divide_by_nothing() {
-        let axis = TimeAxis {
-            from: 5,
-            to: 5,
-            left: 0.0,
-            width: 0.0,
-        };
-        assert!(axis.x(5).is_finite());
-        assert!(axis.ticks(70.0).len() <= 200);
         assert!(LogAxis::over([].into_iter(), 0.0, 1.0).is_none());
         for values in [vec![0], vec![u64::MAX], vec![5, 5], vec![0, u64::MAX]] {
             let axis = LogAxis::over(values.into_iter(), 0.0, 100.0).unwrap();

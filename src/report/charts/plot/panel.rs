@@ -30,6 +30,16 @@ impl Panel {
         }
     }
 
+    /// The same with room at the left for labels of this width.
+    #[must_use]
+    pub fn labelled(mut self, width: f64) -> Self {
+        // However long the labels are, half of the panel is left for what they label.
+        let left = (width + 12.0).clamp(40.0, Panel::WIDTH / 2.0);
+        self.area.w += self.area.x - left;
+        self.area.x = left;
+        self
+    }
+
     /// An empty picture of the right size.
     pub fn begin(&self, label: &str) -> Picture {
         Picture::new(Panel::WIDTH, self.bottom() + 26.0, label)

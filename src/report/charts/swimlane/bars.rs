@@ -1,9 +1,9 @@
 //! Lease bars, belief beyond entitlement, and what hangs on a bar: the lease's end, a lost key.
 
-use super::labels::small;
-use super::{BAR, Canvas};
+use super::labels::Rank;
+use super::{BAR, Canvas, samples};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form, Words, text_width};
+use crate::report::charts::picture::{Anchor, Area, Form, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::words::{at, span};
 use std::collections::HashMap;
@@ -29,7 +29,6 @@ impl Canvas<'_> {
             taken.insert(row, to);
             self.bar(index, (row, from, to));
         }
-        self.reserve_stems();
         self.late_beliefs();
         self.renewals();
     }
@@ -56,6 +55,7 @@ impl Canvas<'_> {
         };
         let form = Form::Outline(area, Ink::lease(index), true);
         self.picture.mark(form, bar_note(tenure), tenure.granted_by);
+        self.show(samples::TAKEN);
     }
 
     fn bar(&mut self, index: usize, (row, x, end): (usize, f64, f64)) {
@@ -72,7 +72,6 @@ impl Canvas<'_> {
             .mark(Form::Fill(area, ink), bar_note(tenure), tenure.granted_by);
         if let Some(taken) = tenure.key_taken.filter(|taken| self.shows(taken.at)) {
             let x = self.axis.x(taken.at);
-            self.shelf.take(tick(x, area.y));
             let form = Form::Path(
                 vec![(x, area.y - 3.0), (x, area.y + BAR + 3.0)],
                 Ink::Alarm,
@@ -83,56 +82,51 @@ impl Canvas<'_> {
                 format!("the key was {} at {}", taken.how, at(taken.at)),
                 taken.event,
             );
+            self.show(samples::TAKEN);
         }
+        self.show(samples::BAR);
         self.number(tenure, (x, area.y, w), ink);
     }
 
-    /// The grant's fencing token on its bar, where nothing crosses it; else all the same, drawn last
-    /// and on a ground of its own; on a bar that is too narrow above it, if there is room.
+    /// The grant's fencing token on its bar, where nothing crosses it; else all the same, on a
+    /// ground of its own; on a bar that is too narrow above or below it, if there is room.
     fn number(&mut self, tenure: &Tenure, (x, top, w): (f64, f64, f64), ink: Ink) {
         let Some(token) = tenure.fencing else { return };
-        let short = token.to_string();
         let full = format!("fencing token {token}");
         let full = if tenure.endless {
             format!("{full}, no lease")
         } else {
             full
         };
-        let fits = |text: &str| text_width(text, 11.0, true) + 4.0 <= w;
+        let short = token.to_string();
+        let fits = |text: &String| text_width(text, 11.0, true) + 4.0 <= w;
         let y = top + 14.0;
-        for text in [&full, &short] {
-            let places = [
-                (x + 6.0, y, Anchor::Start),
-                (x + w / 2.0, y, Anchor::Middle),
-                (x + w - 6.0, y, Anchor::End),
-            ];
-            if fits(text) && self.label(text, Ink::OnLease, true, &places) {
-                return;
-            }
-        }
-        if fits(&short) {
-            let words = Words {
-                x: x + w / 2.0,
-                y,
-                anchor: Anchor::Middle,
-                ..small(&short, Ink::OnLease, true)
-            };
-            self.shelf.take(words.area());
-            self.on_top.push((words, ink));
-            return;
-        }
-        let above = [
-            (x, top - 3.0, Anchor::Start),
-            (x + w / 2.0, top + BAR + 11.0, Anchor::Middle),
+        let on = [
+            (x + 6.0, y, Anchor::Start),
+            (x + w / 2.0, y, Anchor::Middle),
+            (x + w - 6.0, y, Anchor::End),
         ];
-        self.label(&short, Ink::Text, true, &above);
-    }
-
-    /// Numbers that something crosses.
-    pub(super) fn numbers(&mut self) {
-        for (words, ground) in std::mem::take(&mut self.on_top) {
-            self.picture.add(Form::Fill(words.area(), ground));
-            self.picture.add(Form::Text(words));
+        let beside = [
+            (x + w / 2.0, top - 3.0, Anchor::Middle),
+            (x, top - 3.0, Anchor::Start),
+            (x + w, top - 3.0, Anchor::End),
+            (x + w / 2.0, top + BAR + 11.0, Anchor::Middle),
+            (x + w + 5.0, y, Anchor::Start),
+            (x - 5.0, y, Anchor::End),
+        ];
+        let mut texts = vec![full, short];
+        // The short one always stands last: it is what may stand beside the bar.
+        texts.retain(fits);
+        if texts.is_empty() {
+            self.ask(
+                Rank::Grant,
+                &[&token.to_string()],
+                (Ink::Text, true),
+                &beside,
+                false,
+            );
+        } else {
+            self.ask_on_bar(&texts, ink, &on, &beside);
         }
     }
 
@@ -171,27 +165,17 @@ impl Canvas<'_> {
                 .mark(Form::Fill(area, Ink::LateWash), note.clone(), event);
             self.picture.note(Form::Hatch(area, Ink::Late), note);
             self.picture.add(Form::Outline(area, Ink::Late, false));
+            self.show(samples::LATE);
             if !self.shows(entitled_until) {
                 continue;
             }
-            self.shelf.take(tick(x, area.y));
             let edge = vec![(x, area.y - 4.0), (x, area.y + BAR + 4.0)];
             self.picture.add(Form::Path(edge, Ink::Alarm, 2.0));
-            let y = area.y + BAR + 13.0;
+            let y = area.y + BAR + 14.0;
             let text = format!("lease ended {}", at(entitled_until));
             let places = [(x + 5.0, y, Anchor::Start), (x - 3.0, y, Anchor::End)];
-            self.label(&text, Ink::Alarm, false, &places);
+            self.label(Rank::Hint, &text, Ink::Alarm, &places);
         }
-    }
-}
-
-/// What an upright stroke over a bar covers.
-fn tick(x: f64, top: f64) -> Area {
-    Area {
-        x: x - 1.5,
-        y: top - 4.0,
-        w: 3.0,
-        h: BAR + 8.0,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Marks of what happens beside the writes: an eye-shaped square for a read, with a stem to the
 //! store; an envelope for a publication; a flag for a fencing token drawn without the lock.
 
-use super::{Canvas, merge, more};
+use super::labels::Rank;
+use super::{Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
 use crate::report::scene::beside::{BesideMark, Deed};
@@ -28,9 +29,7 @@ impl Canvas<'_> {
         let note = format!("{}{}", beside_note(mark), more(group.count));
         let ink = beside_ink(mark);
         if matches!(mark.deed, Deed::Read(_)) {
-            let line = self.content_top(self.store_row()) + 31.0;
-            let stem = vec![(x, y), (x, line)];
-            self.picture.add(Form::Path(stem, ink, 1.0));
+            let line = self.read_line();
             for form in beside_forms(mark, (x, line)) {
                 self.picture.mark(form, note.clone(), mark.event);
             }
@@ -38,11 +37,12 @@ impl Canvas<'_> {
         for form in beside_forms(mark, (x, y)) {
             self.picture.mark(form, note.clone(), mark.event);
         }
-        self.shelf.take(Area {
-            x: x - 7.0,
-            y: y - 6.0,
-            w: 14.0,
-            h: 12.0,
+        self.show(match (&mark.deed, mark.fate) {
+            (Deed::Read(_), _) if mark.is_harmful() => samples::READ_LATE,
+            (Deed::Read(_), Fate::Rejected) => samples::READ_REFUSED,
+            (Deed::Read(_), _) => samples::READ,
+            (Deed::Published(..), _) => samples::PUBLISHED,
+            (Deed::Drew(_), _) => samples::DRAWN,
         });
         let text = match (&mark.deed, mark.fate) {
             (Deed::Read(_), Fate::Rejected) => "read refused".to_owned(),
@@ -53,12 +53,16 @@ impl Canvas<'_> {
             (Deed::Read(_), _) => return,
         };
         let places = [
-            (x + 9.0, y + 13.0, Anchor::Start),
-            (x - 9.0, y + 13.0, Anchor::End),
-            (x + 9.0, y + 4.0, Anchor::Start),
-            (x - 9.0, y + 4.0, Anchor::End),
+            (x + 10.0, y + 4.0, Anchor::Start),
+            (x - 10.0, y + 4.0, Anchor::End),
+            (x + 9.0, y + 14.0, Anchor::Start),
+            (x - 9.0, y + 14.0, Anchor::End),
+            (x + 9.0, y - 8.0, Anchor::Start),
+            (x - 9.0, y - 8.0, Anchor::End),
         ];
-        self.label(&text, ink, mark.is_harmful(), &places);
+        let told = mark.is_harmful() || mark.fate == Fate::Rejected;
+        let rank = if told { Rank::Finding } else { Rank::Hint };
+        self.ask(rank, &[&text], (ink, mark.is_harmful()), &places, told);
     }
 }
 

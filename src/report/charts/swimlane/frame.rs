@@ -1,8 +1,10 @@
 //! What frames the swim lanes: heading, lanes with their names, time axis.
 
-use super::{Canvas, Legend, MARKS_MAX, Options};
+use super::instants::instants;
+use super::samples::STRETCHED;
+use super::{Canvas, Legend, MARKS_MAX, Options, strip};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form, Picture, Shelf, Words, text_width, wrap};
+use crate::report::charts::picture::{Anchor, Area, Form, Picture, Words, text_width, wrap};
 use crate::report::charts::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::words::at;
@@ -19,7 +21,7 @@ impl<'s> Canvas<'s> {
             .chain(&scene.servers)
             .map(String::as_str);
         let longest = names
-            .chain(["store"])
+            .chain(["store", "faults"])
             .map(|name| text_width(&shorten(name), 13.0, true))
             .fold(0.0, f64::max);
         let (left, right) = if options.narrow {
@@ -30,19 +32,23 @@ impl<'s> Canvas<'s> {
         let mut canvas = Canvas {
             scene,
             picture: Picture::new(width, 0.0, label(scene)),
-            shelf: Shelf::default(),
-            on_top: Vec::new(),
-            axis: TimeAxis {
-                from: scene.from,
-                to: scene.to,
+            wanted: Vec::new(),
+            tints: Vec::new(),
+            behind: 0,
+            shown: Vec::new(),
+            axis: TimeAxis::stretched(
+                (scene.from, scene.to),
                 left,
-                width: width - left - right,
-            },
+                width - left - right,
+                instants(scene),
+            ),
             narrow: options.narrow,
             top: 6.0,
             merge: gap(scene, width),
         };
         canvas.heading(options);
+        let (_, lines) = strip::slots(scene, &canvas.axis);
+        canvas.top += lines as f64 * strip::LINE;
         canvas
     }
 
@@ -82,12 +88,12 @@ impl<'s> Canvas<'s> {
             if row % 2 == 0 {
                 self.picture.add(Form::Fill(area, Ink::Band));
             }
-            if self.narrow {
-                self.shelf.take(self.lane_name(row).area());
-            }
         }
         let (top, bottom) = (self.top, self.bottom());
         self.axis.draw(&mut self.picture, top, bottom);
+        if !self.axis.stretches().is_empty() {
+            self.show(STRETCHED);
+        }
     }
 
     fn lane(&self, row: usize) -> Area {
@@ -106,10 +112,18 @@ impl<'s> Canvas<'s> {
 
     /// Lane names lie on top of everything, in a narrow picture on a ground of their own.
     pub(super) fn lane_names(&mut self) {
+        if !self.narrow && !self.scene.faults.is_empty() {
+            let words = Words {
+                y: self.top - strip::LINE / 2.0 + 4.5,
+                text: "faults".to_owned(),
+                ..self.lane_name(self.store_row())
+            };
+            self.picture.add(Form::Text(words));
+        }
         for row in 0..self.rows() {
             let words = self.lane_name(row);
             if self.narrow {
-                let ground = if row % 2 == 0 { Ink::Band } else { Ink::Page };
+                let ground = self.ground(words.y);
                 let Area { x, y, w, h } = words.area();
                 let area = Area {
                     x: x - 4.0,
@@ -120,6 +134,16 @@ impl<'s> Canvas<'s> {
                 self.picture.add(Form::Fill(area, ground));
             }
             self.picture.add(Form::Text(words));
+        }
+    }
+
+    /// The ground of the lane at this height.
+    pub(super) fn ground(&self, y: f64) -> Ink {
+        let row = (0..self.rows()).rfind(|row| self.lane_top(*row) <= y);
+        if row.is_some_and(|row| row % 2 == 0) {
+            Ink::Band
+        } else {
+            Ink::Page
         }
     }
 

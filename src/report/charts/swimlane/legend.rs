@@ -1,29 +1,21 @@
 //! The legend: only what the picture shows, flowing over as many rows as it needs.
 
-use super::samples::{
-    ACCEPTED, ASKED, BAR, BORROWED, DEATH, DRAWN, Entry, FAULT, FAULT_ONCE, FLUSHED, GONE, GRANT,
-    LATE, LATE_WRITE, LOST, PUBLISHED, READ, READ_LATE, READ_REFUSED, REJECTED, RENEWAL,
-    RENEWAL_FAILED, RENEWAL_TOLD, SEAL, SENT_ON, STALE, STALL, TAKEN, UNKNOWN, WAITS,
-};
-use super::{Canvas, Legend};
+use super::samples::ALL;
+use super::{Canvas, Legend, Options};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form, Words, text_width, wrap};
 use crate::report::scene::Scene;
-use crate::report::scene::beside::{BesideMark, Deed};
-use crate::report::scene::marks::Renewed;
-use crate::report::scene::server::ServerKind;
-use crate::report::scene::tenure::Ended;
-use crate::report::scene::writes::{Fate, Harm, WriteMark};
 
 impl Canvas<'_> {
     /// Draws the legend from `y` down and returns where it ends.
     pub(super) fn legend(&mut self, y: f64, which: &Legend) -> f64 {
         let told: Vec<&str> = match which {
-            Legend::Beyond(scene) => entries(scene).iter().map(|entry| entry.meaning).collect(),
+            Legend::Beyond(scene) => shown(scene),
             Legend::All | Legend::None => Vec::new(),
         };
-        let mut entries = entries(self.scene);
-        entries.retain(|entry| !told.contains(&entry.meaning));
+        let mut entries = ALL.to_vec();
+        entries
+            .retain(|entry| self.shown.contains(&entry.meaning) && !told.contains(&entry.meaning));
         if entries.is_empty() {
             return y - 6.0;
         }
@@ -60,80 +52,11 @@ impl Canvas<'_> {
     }
 }
 
-fn entries(scene: &Scene) -> Vec<Entry> {
-    let by_grant = scene.by_grant();
-    let late = scene.beliefs.iter().any(|belief| {
-        let tenure = by_grant.get(&belief.grant);
-        tenure
-            .is_none_or(|tenure| tenure.ended != Ended::Released && tenure.entitled < belief.until)
-    });
-    let server = |kind| scene.server.iter().any(|mark| mark.kind == kind);
-    let renewed = |became| scene.renewals.iter().any(|mark| mark.became == became);
-    let mut shown = vec![
-        (!scene.tenures.is_empty(), BAR),
-        (late, LATE),
-        (
-            scene
-                .tenures
-                .iter()
-                .any(|tenure| tenure.key_taken.is_some()),
-            TAKEN,
-        ),
-        (scene.faults.iter().any(|fault| fault.lasts), FAULT),
-        (scene.faults.iter().any(|fault| !fault.lasts), FAULT_ONCE),
-        (!scene.deaths.is_empty(), DEATH),
-        (renewed(Renewed::Applied), RENEWAL),
-        (renewed(Renewed::Failed), RENEWAL_FAILED),
-        (renewed(Renewed::OnlyTold), RENEWAL_TOLD),
-    ];
-    shown.extend(write_entries(scene));
-    shown.extend(beside_entries(scene));
-    shown.extend([
-        (!scene.losses.is_empty(), LOST),
-        (!scene.parks.is_empty(), WAITS),
-        (!scene.frames.is_empty(), SENT_ON),
-        (server(ServerKind::Grant), GRANT),
-        (server(ServerKind::Deleted), GONE),
-        (server(ServerKind::Flushed), FLUSHED),
-        (!scene.stalls.is_empty(), STALL),
-    ]);
-    let shown = shown.into_iter().filter(|(show, _)| *show);
-    shown.map(|(_, entry)| entry).collect()
-}
-
-fn beside_entries(scene: &Scene) -> [(bool, Entry); 5] {
-    let any = |fits: fn(&BesideMark) -> bool| scene.beside.iter().any(fits);
-    [
-        (
-            any(|mark| mark.is_read() && mark.fate == Fate::Accepted && !mark.is_harmful()),
-            READ,
-        ),
-        (
-            any(|mark| mark.is_read() && mark.fate == Fate::Rejected),
-            READ_REFUSED,
-        ),
-        (any(|mark| mark.is_read() && mark.is_harmful()), READ_LATE),
-        (
-            any(|mark| matches!(mark.deed, Deed::Published(..))),
-            PUBLISHED,
-        ),
-        (any(|mark| matches!(mark.deed, Deed::Drew(_))), DRAWN),
-    ]
-}
-
-fn write_entries(scene: &Scene) -> [(bool, Entry); 8] {
-    let any = |fits: fn(&WriteMark) -> bool| scene.writes.iter().any(fits);
-    [
-        (any(|write| !write.seal), ASKED),
-        (
-            any(|write| write.fate == Fate::Accepted && write.harm().is_none() && !write.seal),
-            ACCEPTED,
-        ),
-        (any(|write| write.fate == Fate::Rejected), REJECTED),
-        (any(|write| write.harm() == Some(Harm::Stale)), STALE),
-        (any(|write| write.harm() == Some(Harm::Borrowed)), BORROWED),
-        (any(|write| write.harm() == Some(Harm::Late)), LATE_WRITE),
-        (any(|write| write.fate == Fate::Unknown), UNKNOWN),
-        (any(|write| write.seal), SEAL),
-    ]
+/// What a picture of this scene shows, by its meaning.
+fn shown(scene: &Scene) -> Vec<&'static str> {
+    let mut canvas = Canvas::new(scene, &Options::default());
+    if !scene.is_empty() {
+        canvas.draw();
+    }
+    canvas.shown
 }

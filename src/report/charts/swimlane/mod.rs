@@ -4,22 +4,29 @@
 mod bars;
 mod beside;
 mod frame;
+mod instants;
 mod labels;
 mod legend;
 mod points;
 mod renewals;
 mod samples;
+mod samples_of_work;
 mod server;
 mod shade;
+mod stems;
 mod store;
+mod strip;
 
-pub(super) use store::{store_forms, write_note};
+pub(super) use store::{seal_form, store_forms, write_note};
 
 use super::ink::Ink;
-use super::picture::{Area, Picture, Shelf, Words};
+use super::picture::{Area, Picture};
 use super::plot::TimeAxis;
 use crate::report::scene::Scene;
+use crate::report::scene::beside::BesideMark;
 use crate::report::scene::writes::{Fate, WriteMark};
+use labels::Wanted;
+use samples::Entry;
 
 /// What to draw beside the lanes.
 #[derive(Debug, Clone, Default)]
@@ -51,17 +58,8 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
         canvas.text(canvas.axis.left, canvas.top + 20.0, "nothing was recorded");
         return canvas.finish(options);
     }
-    canvas.lanes();
-    canvas.faults();
-    canvas.bars();
-    canvas.deaths();
-    canvas.server_points();
-    canvas.worker_points();
-    canvas.store_points();
-    canvas.beside_points();
-    canvas.stalls();
-    canvas.numbers();
-    canvas.lane_names();
+    canvas.draw();
+    canvas.labels();
     canvas.finish(options)
 }
 
@@ -69,9 +67,14 @@ pub fn draw(scene: &Scene, options: &Options) -> Picture {
 struct Canvas<'s> {
     scene: &'s Scene,
     picture: Picture,
-    shelf: Shelf,
-    /// Texts that are drawn over everything else, each with its ground.
-    on_top: Vec<(Words, Ink)>,
+    /// Labels that want a place.
+    wanted: Vec<Wanted>,
+    /// Washes over the lanes, which a label's ground must not blank out.
+    tints: Vec<(Area, Ink)>,
+    /// So many of the shapes run behind all others.
+    behind: usize,
+    /// What was drawn, by its meaning in the legend.
+    shown: Vec<&'static str>,
     axis: TimeAxis,
     narrow: bool,
     /// Upper edge of the first lane.
@@ -82,16 +85,38 @@ struct Canvas<'s> {
 
 /// Heights in pixels.
 const BAR: f64 = 20.0;
-const LANE: f64 = 70.0;
-const SIDE_LANE: f64 = 46.0;
-/// The store's lane has two lines: in order above, refused and harmful below.
-const STORE_LANE: f64 = 62.0;
+const LANE: f64 = 74.0;
+const SIDE_LANE: f64 = 56.0;
 /// In a narrow picture each lane begins with its name.
 const NAME: f64 = 18.0;
 /// At most about this many marks, however long the record is.
 const MARKS_MAX: usize = 1200;
 
 impl Canvas<'_> {
+    /// Everything but labels and legend; the last lies on top.
+    fn draw(&mut self) {
+        self.lanes();
+        self.faults();
+        self.servers_down();
+        self.stems();
+        self.behind = self.picture.shapes.len();
+        self.bars();
+        self.deaths();
+        self.server_points();
+        self.worker_points();
+        self.store_points();
+        self.beside_points();
+        self.stalls();
+        self.lane_names();
+    }
+
+    /// The legend has this entry.
+    fn show(&mut self, entry: Entry) {
+        if !self.shown.contains(&entry.meaning) {
+            self.shown.push(entry.meaning);
+        }
+    }
+
     /// An instant lies inside the picture.
     fn shows(&self, at: u64) -> bool {
         self.axis.from <= at && at <= self.axis.to
@@ -122,7 +147,7 @@ impl Canvas<'_> {
         let workers = self.scene.workers.len();
         name + match row {
             _ if row < workers => LANE,
-            _ if row == self.store_row() => STORE_LANE,
+            _ if row == self.store_row() => self.store_height(),
             _ => SIDE_LANE,
         }
     }
@@ -132,28 +157,48 @@ impl Canvas<'_> {
     }
 
     fn bar_top(&self, row: usize) -> f64 {
-        self.content_top(row) + 18.0
+        self.content_top(row) + 19.0
     }
 
     /// The line on which a worker's marks stand.
     fn mark_line(&self, row: usize) -> f64 {
-        self.content_top(row) + 54.0
+        self.content_top(row) + 58.0
     }
 
     /// The line on which a server's marks stand.
     fn side_line(&self, row: usize) -> f64 {
-        self.content_top(row) + 24.0
+        self.content_top(row) + 28.0
     }
 
     /// The line of the store's lane on which a write stands: nothing that was refused or does harm
     /// may lie under a write that was accepted in order.
     fn store_line(&self, write: &WriteMark) -> f64 {
-        let top = self.content_top(self.store_row());
-        if write.fate == Fate::Accepted && write.harm().is_none() {
-            top + 17.0
+        let upper = self.read_line() + if self.has_reads() { 20.0 } else { 0.0 };
+        if in_order(write) { upper } else { upper + 31.0 }
+    }
+
+    /// The line of the store's lane on which reads stand, above all writes.
+    fn read_line(&self) -> f64 {
+        self.content_top(self.store_row()) + 15.0
+    }
+
+    fn has_reads(&self) -> bool {
+        self.scene.beside.iter().any(BesideMark::is_read)
+    }
+
+    fn store_height(&self) -> f64 {
+        let reads = if self.has_reads() { 20.0 } else { 0.0 };
+        let mut reached = self
+            .scene
+            .writes
+            .iter()
+            .filter(|write| write.applied.is_some());
+        let lower = if reached.any(|write| !in_order(write)) {
+            31.0
         } else {
-            top + 44.0
-        }
+            8.0
+        };
+        15.0 + reads + lower + 16.0
     }
 
     fn plot(&self) -> Area {
@@ -164,6 +209,11 @@ impl Canvas<'_> {
             h: self.bottom() - self.top,
         }
     }
+}
+
+/// The store took it, as it should have.
+fn in_order(write: &WriteMark) -> bool {
+    write.fate == Fate::Accepted && write.harm().is_none()
 }
 
 /// Marks of one kind on one line, merged where they would lie on each other.

@@ -1,8 +1,9 @@
-//! Marks on a worker's lane: writes asked for with their stems to the store, losses told, points
-//! where the worker waits.
+//! Marks on a worker's lane: writes asked for, losses told, points at which the worker waits for a
+//! fault.
 
+use super::labels::Rank;
 use super::store::{WRITE_INKS, write_ink, write_note};
-use super::{BAR, Canvas, merge, more};
+use super::{BAR, Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
 use crate::report::story::points::armed;
@@ -15,30 +16,6 @@ impl Canvas<'_> {
             self.sent_on(row);
             self.parks(row);
             self.asked_writes(row);
-        }
-    }
-
-    /// Keeps labels off the lines that run from a worker's write down to the store.
-    pub(super) fn reserve_stems(&mut self) {
-        let mut last = None;
-        for write in &self.scene.writes {
-            let Some(row) = self.scene.lane(&write.worker) else {
-                continue;
-            };
-            let x = self.axis.x(write.at());
-            let near = last.is_some_and(|(before, x_before): (usize, f64)| {
-                before == row && (x - x_before).abs() < 1.0
-            });
-            if write.applied.is_some() && !write.seal && !near {
-                last = Some((row, x));
-                let y = self.mark_line(row);
-                self.shelf.take(Area {
-                    x: x - 1.5,
-                    y,
-                    w: 3.0,
-                    h: self.store_line(write) - y,
-                });
-            }
         }
     }
 
@@ -66,21 +43,14 @@ impl Canvas<'_> {
             let pole = vec![(x, y - 9.0), (x, y + BAR + 4.0)];
             self.picture.add(Form::Path(pole, Ink::Alarm, 1.8));
             self.picture.mark(form, note, group.first.event);
-            self.shelf.take(Area {
-                x: x - 2.0,
-                y: y - 10.0,
-                w: 14.0,
-                h: 12.0,
-            });
             let places = [
                 (x + 14.0, y - 2.0, Anchor::Start),
                 (x + 6.0, y + 14.0, Anchor::Start),
                 (x - 6.0, y - 4.0, Anchor::End),
             ];
-            let labels = ["told: lock lost", "lost"];
-            let _ = labels
-                .iter()
-                .any(|text| self.label(text, Ink::Alarm, false, &places));
+            let texts = ["told: lock lost", "lost"];
+            self.ask(Rank::Fate, &texts, (Ink::Alarm, false), &places, false);
+            self.show(samples::LOST);
         }
     }
 
@@ -101,19 +71,20 @@ impl Canvas<'_> {
                 at(held.at)
             );
             self.picture.mark(sent_on_form(x, y), note, held.event);
-            self.shelf.take(Area {
-                x: x - 6.0,
-                y: y - 6.0,
-                w: 12.0,
-                h: 12.0,
-            });
             let text = format!("held {} sent on", held.what);
             let places = [
                 (x + 9.0, y + 4.0, Anchor::Start),
                 (x - 9.0, y + 4.0, Anchor::End),
                 (x - 9.0, y + 42.0, Anchor::End),
             ];
-            self.must_label(&[&text, "sent on"], Ink::FaultEdge, &places);
+            self.ask(
+                Rank::Finding,
+                &[&text, "sent on"],
+                (Ink::FaultEdge, true),
+                &places,
+                true,
+            );
+            self.show(samples::SENT_ON);
         }
     }
 
@@ -123,7 +94,7 @@ impl Canvas<'_> {
             .scene
             .parks
             .iter()
-            .filter(|park| park.worker == self.scene.workers[row]);
+            .filter(|park| park.awaited && park.worker == self.scene.workers[row]);
         for group in merge(
             own.map(|park| (self.axis.x(park.from), park)),
             self.merge.max(6.0),
@@ -136,28 +107,10 @@ impl Canvas<'_> {
                 at(group.first.from),
                 more(group.count)
             );
-            for dx in [-2.5, 2.5] {
-                let bar = Area {
-                    x: x + dx - 1.2,
-                    y: y - 5.0,
-                    w: 2.4,
-                    h: 10.0,
-                };
-                self.picture.mark(
-                    Form::Fill(bar, Ink::FaultEdge),
-                    note.clone(),
-                    group.first.event,
-                );
+            for form in park_forms((x, y)) {
+                self.picture.mark(form, note.clone(), group.first.event);
             }
-            self.shelf.take(Area {
-                x: x - 4.0,
-                y: y - 6.0,
-                w: 8.0,
-                h: 12.0,
-            });
-            if !group.first.awaited {
-                continue;
-            }
+            self.show(samples::WAITS);
             let point = &group.first.point;
             let own = format!("{}.", group.first.worker);
             let point = point.strip_prefix(&own).unwrap_or(point);
@@ -166,18 +119,21 @@ impl Canvas<'_> {
                 None => format!("waits at {point}"),
             };
             self.label(
+                Rank::Hint,
                 &text,
                 Ink::FaultEdge,
-                false,
                 &[
                     (x + 8.0, y + 4.0, Anchor::Start),
                     (x - 8.0, y + 4.0, Anchor::End),
+                    (x + 8.0, y + 14.0, Anchor::Start),
+                    (x - 8.0, y + 14.0, Anchor::End),
+                    (x - 8.0, y - 8.0, Anchor::End),
                 ],
             );
         }
     }
 
-    /// A small mark where the worker asked, and a stem to the store.
+    /// A small mark where the worker asked.
     fn asked_writes(&mut self, row: usize) {
         let y = self.mark_line(row);
         let worker = &self.scene.workers[row];
@@ -192,22 +148,28 @@ impl Canvas<'_> {
             ) {
                 let x = group.x;
                 let note = format!("{}{}", write_note(group.first), more(group.count));
-                if group.first.applied.is_some() {
-                    let width = if ink == Ink::Accepted { 1.0 } else { 1.4 };
-                    let stem = vec![(x, y), (x, self.store_line(group.first))];
-                    self.picture.add(Form::Path(stem, ink, width));
-                }
                 let form = Form::Ring(x, y, 3.5, ink);
-                self.shelf.take(Area {
-                    x: x - 5.0,
-                    y: y - 5.0,
-                    w: 10.0,
-                    h: 10.0,
-                });
                 self.picture.mark(form, note, group.first.event);
+                self.show(match group.first.applied {
+                    Some(_) => samples::ASKED,
+                    None => samples::UNKNOWN,
+                });
             }
         }
     }
+}
+
+/// Two upright strokes: it stands still.
+pub(super) fn park_forms((x, y): (f64, f64)) -> [Form; 2] {
+    [-2.5, 2.5].map(|dx| {
+        let bar = Area {
+            x: x + dx - 1.2,
+            y: y - 5.0,
+            w: 2.4,
+            h: 10.0,
+        };
+        Form::Fill(bar, Ink::FaultEdge)
+    })
 }
 
 /// A held request that goes on its way: a point to the right.

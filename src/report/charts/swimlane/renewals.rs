@@ -1,7 +1,7 @@
 //! Ticks on a lease bar: renewals that the server applied, those that a worker was only told of,
 //! and those that failed. Each stands at the time that its note tells.
 
-use super::{BAR, Canvas, merge, more};
+use super::{BAR, Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::Form;
 use crate::report::scene::marks::{Renewal, Renewed};
@@ -26,6 +26,11 @@ impl Canvas<'_> {
                 };
                 for group in merge(at_x, gap) {
                     let text = format!("{}{}", note(group.first), more(group.count));
+                    self.show(match kind {
+                        Renewed::Applied => samples::RENEWAL,
+                        Renewed::Failed => samples::RENEWAL_FAILED,
+                        Renewed::OnlyTold => samples::RENEWAL_TOLD,
+                    });
                     for form in renewal_forms(kind, (group.x, y)) {
                         self.picture.mark(form, text.clone(), group.first.event);
                     }

@@ -1,16 +1,54 @@
 //! The entries of the legend: what each mark looks like and what it means.
 
-use super::beside::{drawn, envelope, read_forms};
-use super::points::sent_on_form;
+use super::points::{park_forms, sent_on_form};
 use super::renewals::renewal_forms;
+pub(super) use super::samples_of_work::{
+    ACCEPTED, ASKED, BORROWED, DRAWN, LATE_WRITE, PUBLISHED, READ, READ_LATE, READ_REFUSED,
+    REJECTED, SEAL, SEAL_REFUSED, STALE, UNKNOWN,
+};
 use super::server::flushed_form;
-use super::store::harm_forms;
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
-use crate::report::scene::writes::{Fate, Harm};
+
+/// Every entry, in the order of the legend.
+pub(super) const ALL: [Entry; 32] = [
+    BAR,
+    LATE,
+    TAKEN,
+    FAULT,
+    FAULT_ONCE,
+    DEATH,
+    RENEWAL,
+    RENEWAL_FAILED,
+    RENEWAL_TOLD,
+    ASKED,
+    ACCEPTED,
+    REJECTED,
+    STALE,
+    BORROWED,
+    LATE_WRITE,
+    UNKNOWN,
+    SEAL,
+    SEAL_REFUSED,
+    READ,
+    READ_REFUSED,
+    READ_LATE,
+    PUBLISHED,
+    DRAWN,
+    LOST,
+    WAITS,
+    SENT_ON,
+    GRANT,
+    GONE,
+    FLUSHED,
+    DOWN,
+    STALL,
+    STRETCHED,
+];
 
 /// One entry: what it looks like around (x, y), and what it means.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     /// What it means.
     pub(super) meaning: &'static str,
@@ -100,68 +138,6 @@ pub(super) const RENEWAL_TOLD: Entry = Entry {
     meaning: "told renewed, but not on the server",
     sample: |x, y| renewal_forms(Renewed::OnlyTold, (x + 9.0, y)),
 };
-pub(super) const ASKED: Entry = Entry {
-    meaning: "write, on its worker's lane",
-    sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Accepted)],
-};
-pub(super) const STALE: Entry = Entry {
-    meaning: "accepted although stale (its fencing token is older, or was used by another grant)",
-    sample: |x, y| harm_forms(Harm::Stale, (x + 9.0, y)).to_vec(),
-};
-pub(super) const BORROWED: Entry = Entry {
-    meaning: "accepted under a fencing token that the lock never gave to its writer",
-    sample: |x, y| harm_forms(Harm::Borrowed, (x + 9.0, y)).to_vec(),
-};
-pub(super) const LATE_WRITE: Entry = Entry {
-    meaning: "accepted although late (its lease was over)",
-    sample: |x, y| harm_forms(Harm::Late, (x + 9.0, y)).to_vec(),
-};
-pub(super) const ACCEPTED: Entry = Entry {
-    meaning: "write accepted",
-    sample: |x, y| vec![Form::Disc(x + 9.0, y, 5.0, Ink::Accepted)],
-};
-pub(super) const REJECTED: Entry = Entry {
-    meaning: "write refused",
-    sample: |x, y| vec![Form::Cross(x + 9.0, y, 5.0, Ink::Rejected)],
-};
-pub(super) const UNKNOWN: Entry = Entry {
-    meaning: "write that never reached the store",
-    sample: |x, y| vec![Form::Ring(x + 9.0, y, 3.5, Ink::Unknown)],
-};
-pub(super) const SEAL: Entry = Entry {
-    meaning: "seal: fencing token told on entry",
-    sample: |x, y| {
-        vec![Form::Polygon(
-            vec![
-                (x + 9.0, y - 5.0),
-                (x + 13.0, y),
-                (x + 9.0, y + 5.0),
-                (x + 5.0, y),
-            ],
-            Ink::Accepted,
-        )]
-    },
-};
-pub(super) const READ: Entry = Entry {
-    meaning: "read answered",
-    sample: |x, y| read_forms(Ink::Accepted, false, Fate::Accepted, (x + 9.0, y)),
-};
-pub(super) const READ_REFUSED: Entry = Entry {
-    meaning: "read refused",
-    sample: |x, y| read_forms(Ink::Rejected, false, Fate::Rejected, (x + 9.0, y)),
-};
-pub(super) const READ_LATE: Entry = Entry {
-    meaning: "read answered although its reader's lease was over and another held",
-    sample: |x, y| read_forms(Ink::Alarm, true, Fate::Accepted, (x + 9.0, y)),
-};
-pub(super) const PUBLISHED: Entry = Entry {
-    meaning: "published to the queue",
-    sample: |x, y| envelope(Ink::Accepted, (x + 9.0, y)),
-};
-pub(super) const DRAWN: Entry = Entry {
-    meaning: "fencing token drawn without the lock",
-    sample: |x, y| drawn((x + 9.0, y)),
-};
 pub(super) const LOST: Entry = Entry {
     meaning: "the worker is told that it lost the lock",
     sample: |x, y| {
@@ -180,28 +156,7 @@ pub(super) const LOST: Entry = Entry {
 };
 pub(super) const WAITS: Entry = Entry {
     meaning: "waits for the lab's go",
-    sample: |x, y| {
-        vec![
-            Form::Fill(
-                Area {
-                    x: x + 5.3,
-                    y: y - 5.0,
-                    w: 2.4,
-                    h: 10.0,
-                },
-                Ink::FaultEdge,
-            ),
-            Form::Fill(
-                Area {
-                    x: x + 10.3,
-                    y: y - 5.0,
-                    w: 2.4,
-                    h: 10.0,
-                },
-                Ink::FaultEdge,
-            ),
-        ]
-    },
+    sample: |x, y| park_forms((x + 9.0, y)).to_vec(),
 };
 pub(super) const SENT_ON: Entry = Entry {
     meaning: "a held request is sent on to the server",
@@ -235,6 +190,20 @@ pub(super) const STALL: Entry = Entry {
         let (y, h) = (y - 2.0, 5.0);
         vec![Form::Fill(Area { y, h, ..bar(x, y) }, Ink::Stall)]
     },
+};
+
+pub(super) const DOWN: Entry = Entry {
+    meaning: "the server does not run",
+    sample: |x, y| {
+        vec![
+            Form::Hatch(bar(x, y), Ink::Grid),
+            Form::Outline(bar(x, y), Ink::Grid, false),
+        ]
+    },
+};
+pub(super) const STRETCHED: Entry = Entry {
+    meaning: "much at once: here the axis of time is stretched",
+    sample: |x, y| vec![Form::Path(vec![(x, y), (x + 18.0, y)], Ink::Muted, 4.0)],
 };
 
 fn bar(x: f64, y: f64) -> Area {

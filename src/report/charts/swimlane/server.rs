@@ -1,8 +1,9 @@
 //! Marks on a server's lane: grants, moved deadlines, keys that ended.
 
-use super::{Canvas, merge, more};
+use super::labels::Rank;
+use super::{Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form};
+use crate::report::charts::picture::{Anchor, Form};
 use crate::report::scene::server::{ServerKind, ServerMark};
 use crate::report::scene::tenure::Ended;
 use crate::report::words::at;
@@ -35,39 +36,23 @@ impl Canvas<'_> {
                     more(group.count)
                 );
                 self.picture.mark(form, note, group.first.event);
-                self.shelf.take(Area {
-                    x: group.x - 2.0,
-                    y: y - 5.0,
-                    w: 4.0,
-                    h: 10.0,
-                });
+                self.show(samples::RENEWAL);
             }
-            let mut labels = Vec::new();
-            // A grant must not vanish behind the removal that comes just before it.
-            for kind in [ServerKind::Deleted, ServerKind::Flushed, ServerKind::Grant] {
+            // A grant must not vanish behind the removal that comes just before it; and it chooses
+            // its place first, because it carries the fencing token.
+            for kind in [ServerKind::Grant, ServerKind::Deleted, ServerKind::Flushed] {
                 let marks = own().filter(|mark| mark.kind == kind);
-                let at_x = marks.map(|mark| (self.axis.x(mark.at), mark));
+                let at_x: Vec<_> = marks.map(|mark| (self.axis.x(mark.at), mark)).collect();
                 for group in merge(at_x, self.merge.min(8.0)) {
-                    labels.push(self.server_point(&group, y));
+                    self.server_point(&group, y);
                 }
-            }
-            // Labels come last, so that they keep off every mark of the lane; grants come before
-            // what ended them, because they carry the fencing tokens.
-            labels.sort_by_key(|(text, _)| !text.starts_with("grant"));
-            for (text, places) in labels {
-                self.label(&text, Ink::Muted, false, &places);
             }
         }
     }
 
-    /// Draws a mark; answers its label and where that may stand.
-    fn server_point(
-        &mut self,
-        group: &super::Group<'_, ServerMark>,
-        y: f64,
-    ) -> (String, [(f64, f64, Anchor); 5]) {
+    fn server_point(&mut self, group: &super::Group<'_, ServerMark>, y: f64) {
         let (x, mark) = (group.x, group.first);
-        let (form, text) = self.server_form(mark, (x, y));
+        let (form, text, token) = self.server_form(mark, (x, y));
         let note = format!(
             "{}: {text} at {}{}",
             mark.server,
@@ -75,30 +60,32 @@ impl Canvas<'_> {
             more(group.count)
         );
         self.picture.mark(form, note, mark.event);
-        // A grant's mark points up and stands above the line, all others hang below it.
-        let (top, line, free) = if mark.kind == ServerKind::Grant {
-            (y - 10.0, y - 1.0, y - 13.0)
-        } else {
-            (y + 2.0, y + 11.0, y + 21.0)
-        };
-        self.shelf.take(Area {
-            x: x - 6.0,
-            y: top,
-            w: 12.0,
-            h: 10.0,
+        self.show(match mark.kind {
+            ServerKind::Grant => samples::GRANT,
+            ServerKind::Deleted => samples::GONE,
+            ServerKind::Flushed => samples::FLUSHED,
+            ServerKind::Extended => samples::RENEWAL,
         });
+        // A grant's mark points up and stands above the line, all others hang below it.
+        let (line, free) = if mark.kind == ServerKind::Grant {
+            (y - 1.0, y - 14.0)
+        } else {
+            (y + 11.0, y + 23.0)
+        };
         let places = [
-            (x + 9.0, line, Anchor::Start),
-            (x - 9.0, line, Anchor::End),
+            (x + 10.0, line, Anchor::Start),
+            (x - 10.0, line, Anchor::End),
             (x, free, Anchor::Middle),
-            (x + 2.0, free, Anchor::Start),
-            (x - 2.0, free, Anchor::End),
+            (x + 4.0, free, Anchor::Start),
+            (x - 4.0, free, Anchor::End),
         ];
-        (text, places)
+        let mut texts = vec![text.as_str()];
+        texts.extend(token.as_deref());
+        self.ask(Rank::Server, &texts, (Ink::Muted, false), &places, false);
     }
 
-    /// What a mark looks like, and what it says.
-    fn server_form(&self, mark: &ServerMark, (x, y): (f64, f64)) -> (Form, String) {
+    /// What a mark looks like, what it says, and its fencing token.
+    fn server_form(&self, mark: &ServerMark, (x, y): (f64, f64)) -> (Form, String, Option<String>) {
         let tenures = &self.scene.tenures;
         match mark.kind {
             ServerKind::Grant => {
@@ -109,10 +96,14 @@ impl Canvas<'_> {
                 let token = index
                     .and_then(|index| tenures[index].fencing)
                     .or(mark.fencing);
+                let token = token.map(|token| token.to_string());
                 let up = vec![(x - 6.0, y + 1.0), (x, y - 10.0), (x + 6.0, y + 1.0)];
                 (
                     Form::Polygon(up, ink),
-                    token.map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
+                    token
+                        .as_ref()
+                        .map_or_else(|| "grant".to_owned(), |token| format!("grant {token}")),
+                    token,
                 )
             }
             ServerKind::Deleted => {
@@ -125,12 +116,15 @@ impl Canvas<'_> {
                     Some((_, Some(_))) | None => "deleted",
                 };
                 let whose = ended.and_then(|tenure| tenure.fencing);
-                let text = whose.map_or(what.to_owned(), |token| format!("{token} {what}"));
+                let whose = whose.map(|token| token.to_string());
+                let text = whose
+                    .as_ref()
+                    .map_or(what.to_owned(), |token| format!("{token} {what}"));
                 let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
-                (Form::Polygon(down, Ink::Muted), text)
+                (Form::Polygon(down, Ink::Muted), text, whose)
             }
-            ServerKind::Flushed => (flushed_form(x, y), "flushed".to_owned()),
-            ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new()),
+            ServerKind::Flushed => (flushed_form(x, y), "flushed".to_owned(), None),
+            ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new(), None),
         }
     }
 }

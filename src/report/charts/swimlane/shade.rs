@@ -1,18 +1,13 @@
-//! What lies over all lanes: faults, shaded, and the stalls of the host.
+//! What lies over lanes: processes that are gone, and the stalls of the host.
 
+use super::labels::Rank;
+use super::samples::{DEATH, DOWN, STALL};
 use super::{Canvas, LANE};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::faults::FaultMark;
 use crate::report::words::{at, span};
 
 impl Canvas<'_> {
-    pub(super) fn faults(&mut self) {
-        for fault in &self.scene.faults {
-            self.fault(fault);
-        }
-    }
-
     /// A worker's lane ends with its process, if it was killed and never came back.
     pub(super) fn deaths(&mut self) {
         for death in &self.scene.deaths {
@@ -43,72 +38,39 @@ impl Canvas<'_> {
                 (x + 6.0, rest.y + 11.0, Anchor::Start),
                 (x - 6.0, rest.y + 11.0, Anchor::End),
             ];
-            self.label("process gone", Ink::Muted, false, &places);
+            self.label(Rank::Fate, "process gone", Ink::Muted, &places);
+            self.show(DEATH);
         }
     }
 
-    fn fault(&mut self, fault: &FaultMark) {
-        let from = self.axis.x(fault.effective);
-        let end = fault.over().unwrap_or(self.scene.to);
-        let w = (self.axis.x(end) - from).max(2.0);
-        let lane = fault
-            .worker
-            .as_deref()
-            .and_then(|worker| self.scene.lane(worker));
-        let all = Area {
-            x: from,
-            y: self.top,
-            w,
-            h: self.bottom() - self.top,
-        };
-        let own = match lane {
-            Some(row) => Area {
-                y: self.content_top(row),
-                h: LANE,
-                ..all
-            },
-            None => all,
-        };
-        self.fault_mark(fault, (all, own), end);
-        for x in [from, from + w] {
-            self.shelf.take(Area {
-                x: x - 1.0,
-                w: 2.0,
-                ..own
-            });
+    /// A server's lane is hatched while its process was gone.
+    pub(super) fn servers_down(&mut self) {
+        let scene = self.scene;
+        for (server, from, to) in &scene.down {
+            let place = scene.servers.iter().position(|name| name == server);
+            let (Some(place), true) = (place, *from < scene.to && *to > scene.from) else {
+                continue;
+            };
+            self.show(DOWN);
+            let row = scene.workers.len() + place;
+            let (x, end) = (self.axis.x(*from), self.axis.x(*to));
+            let y = self.content_top(row);
+            let area = Area {
+                x,
+                y: y + 2.0,
+                w: (end - x).max(2.0),
+                h: self.lane_top(row) + self.lane_height(row) - y - 4.0,
+            };
+            let until = if *to < scene.ends {
+                at(*to)
+            } else {
+                "the end".to_owned()
+            };
+            let note = format!("{server} did not run from {} to {until}", at(*from));
+            self.picture.note(Form::Hatch(area, Ink::Grid), note);
+            let places = [(x + 6.0, area.y + 11.0, Anchor::Start)];
+            self.label(Rank::Fate, "does not run", Ink::Muted, &places);
         }
-        let y = own.y + 12.5;
-        let text = format!("{}: {}", fault.name, fault.kind);
-        let right = from + w;
-        self.label(
-            &text,
-            Ink::FaultEdge,
-            true,
-            &[
-                (from + 6.0, y, Anchor::Start),
-                (right - 4.0, y, Anchor::End),
-                (right + 4.0, y, Anchor::Start),
-                (from - 4.0, y, Anchor::End),
-            ],
-        );
-    }
-
-    /// A window, over all lanes and on its own; or a line with a head where nothing lasts.
-    fn fault_mark(&mut self, fault: &FaultMark, (all, own): (Area, Area), end: u64) {
-        let event = fault.events.first().copied().unwrap_or(0);
-        let note = fault_note(fault, end);
-        if fault.lasts {
-            self.picture.add(Form::Fill(all, Ink::FaultWash));
-            self.picture.mark(Form::Fill(own, Ink::Fault), note, event);
-            self.picture.add(Form::Outline(own, Ink::FaultEdge, true));
-            return;
-        }
-        let (x, y) = (own.x, own.y);
-        let line = Form::Path(vec![(x, y), (x, y + own.h)], Ink::FaultEdge, 2.0);
-        self.picture.mark(line, note.clone(), event);
-        let head = vec![(x - 5.0, y), (x + 5.0, y), (x, y + 7.0)];
-        let head = Form::Polygon(head, Ink::FaultEdge);
-        self.picture.mark(head, note, event);
     }
 
     /// Host stalls along the foot of the picture: too small to matter, or the reason for doubt.
@@ -136,26 +98,7 @@ impl Canvas<'_> {
                 h: 6.0,
             };
             self.picture.note(Form::Fill(area, Ink::Stall), note);
+            self.show(STALL);
         }
     }
-}
-
-fn fault_note(fault: &FaultMark, end: u64) -> String {
-    let whom = fault
-        .worker
-        .as_deref()
-        .map_or_else(String::new, |worker| format!(" of {worker}"));
-    if !fault.lasts {
-        let (name, kind) = (&fault.name, &fault.kind);
-        return format!("{name}: {kind}{whom}, at {}", at(fault.effective));
-    }
-    let until = fault.over();
-    format!(
-        "{}: {}{whom}, from {} to {} ({})",
-        fault.name,
-        fault.kind,
-        at(fault.effective),
-        until.map_or_else(|| "the end".to_owned(), at),
-        span(end.saturating_sub(fault.effective)),
-    )
 }

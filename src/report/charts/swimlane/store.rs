@@ -1,9 +1,10 @@
 //! Marks on the store's lane: what reached it and what it did with it. A write that was accepted
 //! in order stands on the upper line; what was refused, and what should have been, on the lower.
 
-use super::{Canvas, merge, more};
+use super::labels::Rank;
+use super::{Canvas, in_order, merge, more, samples};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Area, Form, Words};
+use crate::report::charts::picture::{Anchor, Form, Words};
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
 use crate::report::words::{at, span};
 
@@ -55,14 +56,11 @@ impl Canvas<'_> {
     fn seal(&mut self, group: &super::Group<'_, WriteMark>) {
         let (x, y) = (group.x, self.store_line(group.first));
         let note = format!("{}{}", write_note(group.first), more(group.count));
-        let corners = vec![(x, y - 5.0), (x + 4.0, y), (x, y + 5.0), (x - 4.0, y)];
-        let form = Form::Polygon(corners, write_ink(group.first));
+        let form = seal_form((x, y), write_ink(group.first));
         self.picture.mark(form, note, group.first.event);
-        self.shelf.take(Area {
-            x: x - 4.0,
-            y: y - 5.0,
-            w: 8.0,
-            h: 10.0,
+        self.show(match group.first.fate {
+            Fate::Rejected => samples::SEAL_REFUSED,
+            Fate::Accepted | Fate::Unknown => samples::SEAL,
         });
     }
 
@@ -73,12 +71,13 @@ impl Canvas<'_> {
         for form in store_forms(write, (x, y)) {
             self.picture.mark(form, note.clone(), write.event);
         }
-        let r = if write.harm().is_some() { HARM_R } else { R };
-        self.shelf.take(Area {
-            x: x - r - 1.0,
-            y: y - r - 1.0,
-            w: 2.0 * r + 2.0,
-            h: 2.0 * r + 2.0,
+        self.show(match (write.harm(), write.fate) {
+            (Some(Harm::Stale), _) => samples::STALE,
+            (Some(Harm::Borrowed), _) => samples::BORROWED,
+            (Some(Harm::Late), _) => samples::LATE_WRITE,
+            (None, Fate::Accepted) => samples::ACCEPTED,
+            (None, Fate::Rejected) => samples::REJECTED,
+            (None, Fate::Unknown) => samples::UNKNOWN,
         });
     }
 
@@ -91,30 +90,48 @@ impl Canvas<'_> {
         let token = write
             .fencing
             .map_or_else(|| "no token".to_owned(), |token| token.to_string());
-        let places = [
+        let beside = [
             (x + 10.0, y + 4.0, Anchor::Start),
             (x - 10.0, y + 4.0, Anchor::End),
-            (x + 8.0, y - 7.0, Anchor::Start),
-            (x - 8.0, y - 7.0, Anchor::End),
         ];
-        let short = token.clone();
+        let below = [
+            (x, y + 18.0, Anchor::Middle),
+            (x - 3.0, y + 18.0, Anchor::Start),
+            (x + 3.0, y + 18.0, Anchor::End),
+        ];
+        if in_order(write) {
+            let places = [below[0], beside[0], beside[1], below[1], below[2]];
+            let told = (Ink::Accepted, true);
+            self.ask(Rank::Accepted, &[&token], told, &places, false);
+            return;
+        }
         let long = match (write.harm(), write.fate) {
             (Some(Harm::Stale), _) => format!("{token} accepted, stale"),
             (Some(Harm::Borrowed), _) => format!("{token} accepted, borrowed"),
             (Some(Harm::Late), _) => format!("{token} accepted, late"),
             (None, Fate::Rejected) => format!("{token} refused"),
             (None, Fate::Unknown) => format!("{token} unknown"),
-            (None, Fate::Accepted) => {
-                self.label(&short, Ink::Accepted, true, &places);
-                return;
-            }
+            (None, Fate::Accepted) => return,
         };
         // Beside a mark at the right edge the label stands on its left.
-        let flipped = [places[1], places[0]];
         let right = self.axis.left + self.axis.width;
-        let first: &[_] = if x > right - 40.0 { &flipped } else { &places };
-        self.must_label(&[&long, &short], write_ink(write), first);
+        let (first, second) = if x > right - 40.0 { (1, 0) } else { (0, 1) };
+        let places = [beside[first], beside[second], below[0], below[1], below[2]];
+        let texts = [long.as_str(), token.as_str()];
+        self.ask(
+            Rank::Finding,
+            &texts,
+            (write_ink(write), true),
+            &places,
+            true,
+        );
     }
+}
+
+/// A seal: a diamond.
+pub(in crate::report::charts) fn seal_form((x, y): (f64, f64), ink: Ink) -> Form {
+    let corners = vec![(x, y - 5.5), (x + 4.5, y), (x, y + 5.5), (x - 4.5, y)];
+    Form::Polygon(corners, ink)
 }
 
 /// What a write looks like at the store: a disc, a cross, a ring; a harmful one a large disc with

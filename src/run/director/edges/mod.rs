@@ -137,6 +137,7 @@ pub fn happened(scene: &mut Scene, event: EdgeEvent) -> Result<(), DirectorError
         Happening::Held { way, .. } => (FrameFate::Held, way),
         Happening::Delivered { way, .. } => (FrameFate::Delivered, way),
         Happening::Dropped { way, .. } => (FrameFate::Dropped, way),
+        Happening::Refused { way, .. } => (FrameFate::Refused, way),
         Happening::Plain { connection, why } => {
             let text = format!("{edge}: the frames of connection {connection} are not read: {why}");
             return scene.record_lab(Event::Note { text });

@@ -3,7 +3,8 @@
 use super::{Book, RawEffect};
 use crate::timeline::history::grant::{Cause, KeyEnd};
 use crate::timeline::history::operation::Told;
-use crate::timeline::history::time::Bounds;
+use crate::timeline::history::seen::stalled_in;
+use crate::timeline::history::time::{Bounds, Span};
 
 impl Book<'_> {
     /// A key that was still held is set anew.
@@ -32,8 +33,9 @@ impl Book<'_> {
 
     /// Release, expiry, or something else?
     ///
-    /// A release of the grant's own that was told done did it, unless another says the same. One
-    /// that was left open did it if the deadline had not passed and nobody else can have.
+    /// A release of the grant's own that was told done did it, unless another says the same, or the
+    /// key outlasted the answer by so much that only the end of its lease can have ended it. One that
+    /// was left open did it if the deadline had not passed and nobody else can have.
     pub(super) fn deleted(
         &mut self,
         effect: &RawEffect,
@@ -44,9 +46,10 @@ impl Book<'_> {
         let (seq, pos) = (effect.seq, effect.pos);
         let within = Bounds::between(grant.granted.earliest, effect.at);
         let own = self.own_release(holder, effect.at);
-        let told = own.map(|i| self.operations[i].told());
         let passed = until.is_some_and(|until| effect.at >= until.earliest);
-        if told != Some(Told::Done) && passed {
+        let said_so = |i: &usize| self.operations[*i].told() == Told::Done;
+        let done = own.is_some_and(|i| said_so(&i) && !(passed && self.outlasted(i, effect.at)));
+        if !done && passed {
             return KeyEnd::Expired {
                 seq,
                 pos,
@@ -58,9 +61,9 @@ impl Book<'_> {
         let mut suspects = self
             .index
             .foreign_releases((id, &effect.key), within, &explained);
-        if told == Some(Told::Done) {
+        if done {
             // Against a release that says it did it, only another that says so too counts.
-            suspects.retain(|i| self.operations[*i].told() == Told::Done);
+            suspects.retain(said_so);
         }
         let refused = |i: &usize| self.operations[*i].told() == Told::NotDone;
         let cause = match own {
@@ -85,6 +88,16 @@ impl Book<'_> {
             at: within,
             cause,
         }
+    }
+
+    /// A key was seen to go longer after a release had been answered than an effect takes to be seen.
+    fn outlasted(&self, release: usize, seen: u64) -> bool {
+        let since = Span {
+            from: self.operations[release].ended(),
+            to: seen,
+        };
+        let stalled = stalled_in(self.stalls, since);
+        since.len() > self.late_ns.saturating_add(stalled)
     }
 
     /// A key is deleted here that had ended on the server that it was copied from. Often that is

@@ -46,6 +46,11 @@ impl Book<'_> {
         if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
+        let renewal = match attempt {
+            Some(_) => None,
+            None => self.remade(owner, &effect.key, granted),
+        };
+        let attempt = attempt.or(renewal.map(|(attempt, _)| attempt));
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
         if let Some(Answer::Granted {
@@ -75,6 +80,7 @@ impl Book<'_> {
             owner: owner.clone(),
             fencing: fencing.or(told),
             attempt,
+            renewal: renewal.map(|(_, renewal)| renewal),
             id: operation.and_then(grant_of).cloned(),
             worker: operation.map(|operation| operation.worker),
             granted,
@@ -90,6 +96,17 @@ impl Book<'_> {
             possible: Span { from: 0, to: NEVER },
             doubt: None,
         });
+    }
+
+    /// The attempt and the renewal of an earlier grant of this owner, whose key a renewal has set
+    /// anew after it had ended.
+    fn remade(&self, owner: &OwnerDigest, key: &str, at: Bounds) -> Option<(usize, usize)> {
+        let mut earlier = self.grants.iter().rev().take(256);
+        let before = earlier.find(|grant| grant.owner == *owner && grant.key == key)?;
+        let renewal = self
+            .index
+            .renewal_under_way((before.id.as_ref()?, key), at)?;
+        Some((before.attempt?, renewal))
     }
 
     /// A key's deadline, if it has one: as the server told it, or as it was promised at least.

@@ -10,7 +10,8 @@ use super::collect::RawEffect;
 use super::grant::{Cause, Grant, KeyEnd};
 use super::operation::Operation;
 use super::roles::RoleSeen;
-use super::time::Bounds;
+use super::seen::Stall;
+use super::time::{Bounds, ms};
 use super::{Defect, History};
 use crate::ids::GrantId;
 use crate::timeline::event::Change;
@@ -57,6 +58,8 @@ pub(super) fn derive_grants(
         operations: &history.operations,
         clocks: &history.clocks,
         lease_ms: history.plan.lock.lease_ms,
+        late_ns: ms(history.plan.recovery_bound_ms).saturating_add(history.epsilon_ns),
+        stalls: &history.stalls,
         index,
         grants: Vec::new(),
         held: HashMap::default(),
@@ -110,6 +113,9 @@ struct Book<'a> {
     operations: &'a [Operation],
     clocks: &'a BTreeMap<String, ClockMap>,
     lease_ms: u64,
+    /// What an effect that was told as done may be late to be seen, ns; host stalls come on top.
+    late_ns: u64,
+    stalls: &'a [Stall],
     index: Index<'a>,
     grants: Vec<Grant>,
     /// On this server: key → index of the grant that holds it, and the key's own deadline (none =

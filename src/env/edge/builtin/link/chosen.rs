@@ -1,5 +1,6 @@
 //! The chosen frame: whole frames are looked at, one request is found by its marks, and it or its
-//! reply is held or lost, with everything that follows it on the connection.
+//! reply is held or lost, with everything that follows it on the connection. A reply that is an error
+//! is no reply to what was asked: it passes, and the next request that fits is the chosen one.
 
 use super::{Link, way_of};
 use crate::env::edge::Happening;
@@ -14,6 +15,9 @@ const LONGEST_FRAME: usize = 64 << 20;
 impl Link {
     /// A part of a frame, or its end.
     pub(super) fn place(&mut self, sender: Sender, part: &[u8], ended: Option<Ended>, now_ns: u64) {
+        if let (Sender::Server, Some(ended)) = (sender, ended) {
+            self.answered(ended);
+        }
         if !self.looks_at(sender) {
             self.count_frame(sender, ended);
             if ended.is_some() {
@@ -61,21 +65,52 @@ impl Link {
                 self.skip_rest(Sender::Server);
                 None
             }
-            Ended::Counted(number) => self.strike(Sender::Client, number, choice.hold),
-            Ended::Aside => None,
+            Ended::Counted(number) => {
+                self.held = choice.hold.then_some(number);
+                self.strike(Sender::Client, number, choice.hold)
+            }
+            Ended::Refused(_) | Ended::Aside => None,
         }
+    }
+
+    /// What the server answers to a request that was held.
+    fn answered(&mut self, ended: Ended) {
+        let (Ended::Counted(number) | Ended::Refused(number)) = ended else {
+            return;
+        };
+        if self.held != Some(number) {
+            return;
+        }
+        self.held = None;
+        if ended == Ended::Refused(number) {
+            self.refused(Sender::Client, number);
+        }
+    }
+
+    fn refused(&mut self, sender: Sender, frame: u64) {
+        self.events.push(Happening::Refused {
+            way: way_of(sender),
+            connection: self.number,
+            frame,
+        });
     }
 
     /// Looks at a whole reply; its number if it is the one that is held.
     fn choose_reply(&mut self, ended: Ended) -> Option<u64> {
-        let hold = self.choice.as_ref()?.hold;
-        let Ended::Counted(number) = ended else {
-            return None;
-        };
-        if self.target != Some(number) {
-            return None;
+        let choice = self.choice.clone()?;
+        match ended {
+            Ended::Counted(number) if self.target == Some(number) => {
+                self.strike(Sender::Server, number, choice.hold)
+            }
+            // It has done nothing of what it was chosen for: it passes, and another is chosen.
+            Ended::Refused(number) if self.target == Some(number) => {
+                self.target = None;
+                choice.was_refused();
+                self.refused(Sender::Server, number);
+                None
+            }
+            Ended::Counted(_) | Ended::Refused(_) | Ended::Aside => None,
         }
-        self.strike(Sender::Server, number, hold)
     }
 
     /// The chosen frame is here: it and what follows it is held or lost.
@@ -115,7 +150,7 @@ impl Link {
             Sender::Client => Count::Requests,
             Sender::Server => Count::Replies,
         };
-        if matches!(ended, Some(Ended::Counted(_))) {
+        if matches!(ended, Some(Ended::Counted(_) | Ended::Refused(_))) {
             self.tally.add(what, 1);
         }
     }

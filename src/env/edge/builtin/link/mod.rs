@@ -24,6 +24,8 @@ pub struct Link {
     choice: Option<Arc<Choice>>,
     /// The reply to this request is the chosen one.
     target: Option<u64>,
+    /// This request was held; what the server answers tells whether it was refused.
+    held: Option<u64>,
     /// This frame began before we looked: the rest of it passes.
     skip: [bool; 2],
     tally: Arc<Tally>,
@@ -43,6 +45,7 @@ impl Link {
             },
             choice: None,
             target: None,
+            held: None,
             skip: [false; 2],
             tally,
             events: Vec::new(),

@@ -152,6 +152,78 @@ fn only_the_reply_to_the_chosen_request_is_held() {
     ));
 }
 
+/// Two calls of a script that the server does not know, and the third, which it does.
+#[test]
+fn an_error_is_not_the_chosen_reply_but_the_next_reply_that_is_none() {
+    for (lose, nth) in [(false, 1), (true, 2)] {
+        let (mut link, _) = link();
+        let what = if lose {
+            Injury::LoseReply
+        } else {
+            Injury::HoldReply
+        };
+        link.injure(&Rule::from(&what(chosen(nth))));
+        link.arrived(Sender::Client, &PING.repeat(3), 1);
+        let refused = b"-NOSCRIPT No matching script.\r\n";
+        for frame in [1, 2] {
+            link.arrived(Sender::Server, refused, 2);
+            assert_eq!(drain(&mut link, Sender::Server, 2, 100), refused, "{frame}");
+        }
+        // The third was asked for before anybody knew that the others would be refused.
+        link.arrived(Sender::Server, b"+PONG\r\n", 3);
+        assert_eq!(drain(&mut link, Sender::Server, 3, 100), b"+PONG\r\n");
+        link.arrived(Sender::Client, PING, 4);
+        link.arrived(Sender::Server, b"+PONG\r\n", 5);
+        assert_eq!(link.next(Sender::Server, 5), Next::Nothing);
+        let [
+            Happening::Refused {
+                way: Way::ToClient,
+                frame,
+                ..
+            },
+            Happening::Held { frame: 4, .. } | Happening::Dropped { frame: 4, .. },
+        ] = link.take_events()[..]
+        else {
+            panic!("the fourth is chosen");
+        };
+        assert_eq!(frame, nth);
+    }
+}
+
+#[test]
+fn a_held_request_that_the_server_refuses_is_told() {
+    for (answer, refused) in [(&b"-NOSCRIPT x\r\n"[..], true), (b":1\r\n", false)] {
+        let (mut link, _) = link();
+        link.arrived(Sender::Client, b"*1\r\n$4\r\nINFO\r\n", 1);
+        link.injure(&Rule::from(&Injury::HoldRequest(chosen(1))));
+        link.arrived(Sender::Client, &PING.repeat(2), 2);
+        link.arrived(Sender::Server, b"-ERR no\r\n", 3);
+        assert!(link.heal(4));
+        drain(&mut link, Sender::Client, 4, 100);
+        link.arrived(Sender::Server, answer, 5);
+        link.arrived(Sender::Server, b"-ERR behind it\r\n", 6);
+        let told = link.take_events();
+        let told = told.iter().filter(|event| {
+            matches!(
+                event,
+                Happening::Refused {
+                    way: Way::ToServer,
+                    frame: 2,
+                    ..
+                }
+            )
+        });
+        assert_eq!(told.count(), usize::from(refused));
+        drain(&mut link, Sender::Server, 7, 100);
+        let rest = link.take_events();
+        assert!(
+            rest.iter()
+                .all(|event| !matches!(event, Happening::Refused { .. })),
+            "{rest:?}"
+        );
+    }
+}
+
 #[test]
 fn an_end_that_falls_into_a_silence_arrives_at_the_heal() {
     let (mut link, _) = link();
