@@ -46,10 +46,8 @@ impl Book<'_> {
         if attempt.is_none() && self.put_back(effect, owner, until_ms) {
             return;
         }
-        let renewal = match attempt {
-            Some(_) => None,
-            None => self.remade(owner, &effect.key, granted),
-        };
+        let remade = || self.remade(owner, &effect.key, granted);
+        let renewal = attempt.map_or_else(remade, |_| None);
         let attempt = attempt.or(renewal.map(|(attempt, _)| attempt));
         let operation = attempt.map(|i| &self.operations[i]);
         let (mut lease_ms, mut told) = (self.lease_ms, None);
@@ -67,11 +65,10 @@ impl Book<'_> {
         }
         granted = operation.map_or(granted, |asked| since(asked, effect, granted));
         lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
-        let until = self.until(until_ms, lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
-        self.hold(effect, until);
+        self.hold(effect, self.until(until_ms, lease_ends));
         self.grants.push(Grant {
             seq: effect.seq,
             server: self.server.clone(),
@@ -86,7 +83,7 @@ impl Book<'_> {
             granted,
             seen: effect.at,
             lease_ms,
-            endless: until.is_none(),
+            endless: self.until(until_ms, lease_ends).is_none(),
             lease_ends,
             extensions: Vec::new(),
             copies: Vec::new(),
