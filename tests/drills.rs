@@ -17,6 +17,7 @@ mod faked_servers;
 mod lab_killed;
 mod run_drills;
 mod run_environment;
+mod run_etcd;
 mod run_given;
 mod run_patience;
 mod run_pause;

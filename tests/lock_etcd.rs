@@ -4,12 +4,15 @@
 
 use crate::support;
 
+use lockdrill::env::etcd::stream;
+use lockdrill::env::redis::observe::Observed;
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::flaws::Flaw;
 use lockdrill::lock::service::LockName;
 use lockdrill::lock::{
     Acquired, LockError, LockManager, LostReason, ManagerOptions, Release, Renewal,
 };
+use lockdrill::timeline::event::{Change, Event};
 use nix::sys::signal::Signal;
 use serde_json::json;
 use std::sync::Arc;
@@ -270,4 +273,47 @@ async fn each_flaw_of_the_back_end_shows_where_the_sound_code_holds() {
         b.release(place.key(), &source.last()).await;
         assert_eq!(held.renew().await, renewal);
     }
+}
+
+/// What an observer who comes late is told, up to where it is in sync or hears no more.
+async fn followed(server: &EtcdServer) -> (Vec<Change>, Option<String>) {
+    let (out, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let place = stream::beginning("etcd", "app:");
+    tokio::spawn(stream::follow(
+        server.address().parse().unwrap(),
+        place,
+        out,
+    ));
+    let mut changes = Vec::new();
+    loop {
+        match told.recv().await.unwrap() {
+            Observed::Effect(_, Event::Effect { change, .. }) => changes.push(change),
+            Observed::Synced(_) => return (changes, None),
+            Observed::Gap(_, why) => return (changes, Some(why)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_observer_who_comes_late_is_told_all_unless_the_server_has_forgotten_it() {
+    let server = EtcdServer::start();
+    let locks = at(server.address()).await;
+    let lock = granted(&locks, LONG).await;
+    assert_eq!(lock.renew().await, Renewal::Renewed);
+    assert_eq!(lock.release().await, Release::Released);
+    let (changes, gap) = followed(&server).await;
+    let fencing = lock.fencing_token();
+    assert!(
+        matches!(
+            changes.as_slice(),
+            [Change::Set { fencing: told, .. }, Change::Extended { .. }, Change::Deleted]
+                if *told == fencing
+        ),
+        "{changes:?}"
+    );
+    assert_eq!(gap, None);
+    server.tell("kv/compaction", &json!({ "revision": "3" }));
+    let (_, gap) = followed(&server).await;
+    assert!(gap.is_some(), "what is missing is declared");
 }

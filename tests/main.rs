@@ -26,6 +26,7 @@ mod edge_chosen;
 mod edge_conformance;
 mod edge_toxiproxy;
 mod experiment_cast;
+mod experiment_etcd;
 mod experiment_files;
 mod experiment_plans;
 mod experiment_postgres;

@@ -6,7 +6,7 @@ use super::registry::{self, Keeper};
 use super::section::Section;
 use crate::env::action::Action;
 use crate::faults;
-use crate::plan::{FaultPlan, LockPlan, Persist, Service, Target};
+use crate::plan::{FaultPlan, Heal, LockPlan, Persist, Service, Target};
 
 /// Refuses what does not fit.
 pub(super) fn fits(
@@ -46,6 +46,26 @@ fn misfit(
         let message = format!("no request of the lock `{backend}` can be told from others");
         return Some((message, "`cut-requests` and `cut-replies` take them all"));
     }
+    if keeper == Keeper::Etcd
+        && let Some(Heal::For(lasts_ms)) = fault.heal
+        && (lock.lease_ms..kept_ms(lock)).contains(&lasts_ms)
+    {
+        let message = format!(
+            "the lock `{backend}` may keep a lease of {} ms for up to {} ms: a fault of {lasts_ms} ms can be over before it has ended",
+            lock.lease_ms,
+            kept_ms(lock)
+        );
+        return Some((
+            message,
+            "let it last longer: `for` in its section, or --set",
+        ));
+    }
+    if keeper == Keeper::Etcd && is_healed_after_an_acquire(fault) {
+        let message = format!("an acquire of the lock `{backend}` begins with a question");
+        let hint =
+            "while that is not answered nothing is asked for; `partition` and `pause` play on it";
+        return Some((message, hint));
+    }
     if fault.target != Target::Server(Service::Lock) {
         return None;
     }
@@ -68,4 +88,19 @@ fn misfit(
         return Some((message, "say `persist = \"always\"` in [lock]"));
     }
     None
+}
+
+/// How long an etcd may keep a lease that nobody renews: whole seconds, and it looks for those that
+/// have ended twice a second.
+fn kept_ms(lock: &LockPlan) -> u64 {
+    const LATE_MS: u64 = 1_000;
+    lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS
+}
+
+/// It lasts for as long as an acquire waits for its answer.
+fn is_healed_after_an_acquire(fault: &FaultPlan) -> bool {
+    let Some(Heal::After(event)) = &fault.heal else {
+        return false;
+    };
+    event.contains(".acquire.") && event.ends_with(".after")
 }

@@ -30,6 +30,14 @@ pub struct Wish<'a> {
     pub plans: Vec<&'a Plan>,
 }
 
+impl Wish<'_> {
+    /// Some lock lives on such servers.
+    fn lives_on(&self, servers: Servers) -> bool {
+        let mut plans = self.plans.iter();
+        plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
+    }
+}
+
 /// What an arm needs from this machine.
 #[derive(Debug, Clone)]
 pub struct Ready {
@@ -92,10 +100,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
-    let on = |servers| {
-        let mut plans = wish.plans.iter();
-        plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
-    };
+    let on = |servers| wish.lives_on(servers);
     let postgres = on(Servers::Postgres)
         .then(find_postgres::find)
         .transpose()?;

@@ -11,6 +11,7 @@
 //! holder believes in no more than it asked for. Others may wait so much longer.
 
 use crate::etcd_link::Link;
+use crate::ids::FencingToken;
 use crate::lock::backends::etcd_ear::Ear;
 use crate::lock::backends::etcd_steps::{Etcd, believed, fencing_token, nonsense};
 use crate::lock::backends::etcd_words::{self as words, Key};
@@ -53,6 +54,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::SwallowsReleaseError,
         Flaw::FailsOpen,
         Flaw::HotPoll,
         Flaw::WallClockDeadline,
@@ -170,6 +172,18 @@ impl LockService for Etcd {
         let seconds = words::number(&left, "/TTL").ok_or_else(nonsense)?;
         // Less than none: it has ended, and its key goes with it.
         Ok(u64::try_from(seconds).ok().map(Duration::from_secs))
+    }
+
+    async fn draw(&self, name: &LockName, until: Instant) -> Result<FencingToken, CommandError> {
+        // Whatever is put has a higher revision than whatever was put before; it does not stay.
+        let grant = words::grant(0, 1);
+        let granted = self.call(words::LEASE_GRANT, &grant, until).await?;
+        let lease = words::number(&granted, "/ID").ok_or_else(nonsense)?;
+        let put = words::queue(&Key::of(name).waiter(lease), lease);
+        let put = self.call(words::TXN, &put, until).await;
+        let revoke = words::one(lease);
+        let _ = self.link.call(words::LEASE_REVOKE, &revoke, until).await;
+        fencing_token(words::revision(&put?).ok_or_else(nonsense)?)
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {

@@ -65,11 +65,10 @@ impl Book<'_> {
         }
         granted = operation.map_or(granted, |asked| since(asked, effect, granted));
         lease_ends = until_ms.map_or(promised(granted, lease_ms), |_| lease_ends);
-        let until = self.until(until_ms, lease_ends);
         self.floor = self.floor.max(granted.earliest);
         self.overtakes(effect, granted);
         self.displace(effect, granted, attempt);
-        self.hold(effect, until);
+        self.hold(effect, self.until(until_ms, lease_ends));
         self.grants.push(Grant {
             seq: effect.seq,
             server: self.server.clone(),
@@ -84,7 +83,7 @@ impl Book<'_> {
             granted,
             seen: effect.at,
             lease_ms,
-            endless: until.is_none(),
+            endless: self.until(until_ms, lease_ends).is_none(),
             lease_ends,
             extensions: Vec::new(),
             copies: Vec::new(),
@@ -158,7 +157,15 @@ impl Book<'_> {
             return;
         };
         let lease_ms = self.grants[holder].lease_ms;
-        let (at, until) = self.times(effect, until_ms, lease_ms);
+        let (mut at, mut until) = self.times(effect, until_ms, lease_ms);
+        let explained = |i: usize| self.explained[i];
+        let id = self.grants[holder].id.as_ref();
+        let author = self.index.renewed_by((id, &effect.key), at, &explained);
+        if let (Author::Own(Some(renewal)), false) = (&author, self.tells_deadlines) {
+            // No sooner than it was asked for.
+            at = since(&self.operations[*renewal], effect, at);
+            until = promised(at, lease_ms);
+        }
         self.floor = self.floor.max(at.earliest);
         let until = self.until(until_ms, until);
         if let Some((_, deadline)) = self.held.get_mut(&effect.key) {
@@ -167,9 +174,6 @@ impl Book<'_> {
         if self.extended_elsewhere(holder, until) {
             return;
         }
-        let explained = |i: usize| self.explained[i];
-        let id = self.grants[holder].id.as_ref();
-        let author = self.index.renewed_by((id, &effect.key), at, &explained);
         if let Author::Own(Some(operation)) = author {
             self.explained[operation] = true;
         }
