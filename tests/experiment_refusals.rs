@@ -903,7 +903,7 @@ fn a_member_that_there_is_not_or_that_cannot_be_asked() {
             "redis-sentinel",
             "kill-server",
             "redis-4",
-            "unknown target `redis-4`",
+            "`redis-sentinel` has no redis-4",
         ),
         (
             "redis-sentinel",
