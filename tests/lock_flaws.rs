@@ -30,11 +30,14 @@ async fn fault_free(place: &Place) -> Vec<String> {
     let renewed = LockOptions::new(4_000 * MS, Some(200 * MS)).unwrap();
     let cancel = CancellationToken::new();
     let mut seen = Vec::new();
-    // What an epoch puts in front of it is no matter: tokens are compared with each other.
-    let mut first = None;
+    // What an epoch puts in front of it is no matter, nor what a quorum skips: tokens are compared
+    // with each other.
+    let mut tokens = Vec::new();
     let mut count = |lock: &LockHandle| {
-        let token = lock.fencing_token().unwrap().0;
-        token - *first.get_or_insert(token)
+        let token = lock.fencing_token().unwrap();
+        let lower = tokens.iter().filter(|known| **known < token).count();
+        tokens.push(token);
+        lower
     };
     for _ in 0..3 {
         let Ok(Acquired::Granted(lock)) = a.acquire(place.key(), &renewed).await else {

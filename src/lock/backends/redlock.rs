@@ -55,6 +55,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::DeadlineFromReply,
         Flaw::TimeoutMeansBusy,
         Flaw::IgnoresRenewalFailure,
+        Flaw::SwallowsReleaseError,
         Flaw::EvalshaOnly,
         Flaw::FailsOpen,
         Flaw::HotPoll,
