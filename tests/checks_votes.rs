@@ -109,6 +109,46 @@ fn a_grant_is_there_while_a_quorum_holds_its_key() {
     }
 }
 
+/// The third server votes, and renews, when two have decided and the holder has been told; and what a
+/// holder had for a moment alone is read at once, come and gone.
+#[test]
+fn a_vote_that_comes_late_belongs_to_its_attempt() {
+    let mut three = Three::new();
+    let a = three.acquire("a", 100, 1, &[0, 1]);
+    three.vote(2, 125, &a);
+    let op = three.h.send_renewal(&a, 400);
+    let until_ms = Some(SERVER_AHEAD_MS + 401 + LEASE_MS);
+    for server in [0, 2] {
+        three.effect(server, 401, Change::Extended { until_ms });
+    }
+    three.h.ret("a", op, 403, Told::Ok, Answer::Renewed);
+    three.release(&a, 600, &[0, 1, 2]);
+    let (mut b, op) = three.h.attempt("b", 699);
+    b.fencing = Some(FencingToken(2));
+    three.h.told_granted(&b, op, 702);
+    let release = three.h.send_release(&b, 704);
+    for server in [0, 1] {
+        let change = Change::Set {
+            owner: b.owner.clone(),
+            fencing: b.fencing,
+            until_ms: Some(SERVER_AHEAD_MS + 700 + LEASE_MS),
+        };
+        three.effect(server, 706, change);
+        three.effect(server, 706, Change::Deleted);
+    }
+    three.h.ret("b", release, 706, Told::Ok, Answer::Released);
+    three.h.ends(5_000, "complete");
+    let history = three.h.history();
+    let [one, two] = &history.grants[..] else {
+        panic!("{:#?}", history.grants);
+    };
+    assert!(one.worker == Some(0) && two.worker == Some(1) && two.doubt.is_none());
+    assert_eq!(one.extensions.len(), 1, "{one:#?}");
+    for check in ["outcome_honesty", "single_holder", "owner_only"] {
+        assert_eq!(three.outcome(check).0, Outcome::Holds, "{check}");
+    }
+}
+
 #[test]
 fn one_vote_of_three_is_no_grant() {
     let mut three = Three::new();

@@ -118,8 +118,7 @@ fn what_cannot_be_played_there_is_refused_before_anything_starts() {
         &[
             "flush: its fault `wipe` (flush) is done to the lock server",
             "evict: its fault",
-            "restart: its fault",
-            "restart: what the server keeps on disk",
+            "restart: what the server keeps on disk is not the lab's to say; its fault `crash`",
             "on compose can be played: pause",
         ],
     );

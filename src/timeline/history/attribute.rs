@@ -114,6 +114,13 @@ impl<'a> Index<'a> {
             .copied()
     }
 
+    /// The last attempt with this owner that was sent by then, whatever became of it.
+    pub(super) fn last_attempt(&self, owner: &OwnerDigest, by: u64) -> Option<usize> {
+        let attempts = self.attempts.get(owner)?.all();
+        let upto = attempts.partition_point(|i| self.operations[*i].invoked <= by);
+        attempts[..upto].last().copied()
+    }
+
     /// Releases of one grant that were not refused, by invoke.
     pub(super) fn own_releases(&self, grant: Option<&GrantId>) -> impl Iterator<Item = usize> {
         grant

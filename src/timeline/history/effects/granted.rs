@@ -104,7 +104,10 @@ impl Book<'_> {
     ) -> (Option<usize>, Option<usize>) {
         match attempt {
             Some(attempt) => (Some(attempt), None),
-            None => self.remade(key, at).unzip(),
+            None => match self.remade(key, at) {
+                Some((attempt, renewal)) => (Some(attempt), Some(renewal)),
+                None => (self.late_vote(key.0, at), None),
+            },
         }
     }
 
@@ -127,6 +130,15 @@ impl Book<'_> {
         }
         self.grants[holder].fencing = fencing;
         true
+    }
+
+    /// The attempt that a server voted for when a quorum of the others had decided it already: who
+    /// asks does not wait for all of them, and has an owner token of its own for each attempt.
+    fn late_vote(&self, owner: &OwnerDigest, at: Bounds) -> Option<usize> {
+        let attempt = self
+            .voters
+            .then(|| self.index.last_attempt(owner, at.latest));
+        attempt.flatten()
     }
 
     /// The attempt and the renewal of an earlier grant of this owner, whose key a renewal has set

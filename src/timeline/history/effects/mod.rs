@@ -88,6 +88,7 @@ fn read(history: &History, parts: Vec<reigns::Reign>) -> Vec<Grant> {
         server: String::new(),
         clock: None,
         tells_deadlines: history.tells_deadlines(),
+        voters: history.plan.lock.voters > 0,
         floor: 0,
     };
     for part in parts {
@@ -156,6 +157,8 @@ struct Book<'a> {
     clock: Option<&'a ClockMap>,
     /// That no deadline is told means that there is none.
     tells_deadlines: bool,
+    /// This is one of several servers of which a quorum has to agree.
+    voters: bool,
     /// No later effect of this server was applied before this, ns.
     floor: u64,
 }

@@ -24,7 +24,7 @@ pub const QUORUM: &str = "quorum";
 /// What was seen together for no longer may not have been there together, ns.
 const TOGETHER_NS: u64 = 5_000_000;
 
-/// A vote and the lab times at which its key was seen to come and to go, ns.
+/// A vote and the lab times at which its key came and was seen to go, ns.
 struct Vote {
     grant: Grant,
     on: u64,
@@ -36,7 +36,7 @@ pub(super) fn of_votes(votes: Vec<Grant>, quorum: usize, operations: &[Operation
     let mut attempts: BTreeMap<(String, String, Option<String>), Vec<Vote>> = BTreeMap::new();
     for grant in votes {
         let key = attempt_of(&grant);
-        let (on, off) = (grant.seen, gone(&grant));
+        let (on, off) = (come(&grant), gone(&grant));
         let vote = Vote { grant, on, off };
         attempts.entry(key).or_default().push(vote);
     }
@@ -93,6 +93,15 @@ fn attempt_of(vote: &Grant) -> (String, String, Option<String>) {
     let id = vote.id.as_ref().map(|GrantId(id)| id.clone());
     let OwnerDigest(owner) = &vote.owner;
     (vote.key.clone(), owner.clone(), id)
+}
+
+/// Lab time at which a vote's key was seen to come, ns. One that was given back had come before, also
+/// where both were read at once: then by its own server's clock.
+fn come(vote: &Grant) -> u64 {
+    match &vote.end {
+        KeyEnd::Released { at, .. } => vote.granted.latest.min(at.earliest).min(vote.seen),
+        KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => vote.seen,
+    }
 }
 
 /// Lab time at which a vote's key was seen to be gone, ns; of one that ran out, when it did.
