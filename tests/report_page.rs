@@ -87,7 +87,7 @@ fn a_limit_is_not_a_pass() {
         "limit",
         &[
             "LIMIT, not a pass: this design cannot hold single_holder and fencing_rises",
-            "a from 0.43 s to 1.10 s (its key was flushed at 1.10 s; a was entitled until 2.44 s all the same), then no key for 51 ms, while a was still entitled, then b from 1.15 s to 1.60 s, 0.45 s of it while a was entitled too",
+            "a from 0.43 s to 1.10 s (its key was flushed at 1.10 s; a was entitled until 2.44 s all the same), then no key for 51 ms, while a was still entitled, then b from 1.15 s to 1.60 s, all of it while a was entitled too",
             "protection of the worklost",
             "The store refused b.write.1 at 1.18 s although b had been granted the lock at 1.15 s and was entitled, because the store knew its fencing token 1 of another grant; and it accepted a.write.2 of the older holder a at 1.30 s, 0.20 s after its key was flushed.",
             "By the fencing tokens none; but here the tokens were wrong, not the writers: 3 writes reached the store.",

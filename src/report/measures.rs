@@ -5,6 +5,8 @@ use super::counts::drill_ends;
 use super::scene::tenure::tenures;
 use super::shape::{Shape, Tone};
 use super::words::{count, span};
+use crate::env::action::Action;
+use crate::faults;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation};
 use std::collections::{HashMap, HashSet};
@@ -90,13 +92,45 @@ pub fn lives(history: &History) -> Vec<Option<Shape>> {
             let until = life.exit.map_or(to, |exit| exit.at);
             (life.started.clamp(from, to), until.clamp(from, to))
         });
+        let mut spans: Vec<(u64, u64)> = spans.collect();
+        for (begun, over) in outages(history, server) {
+            spans = without(spans, (begun, over.unwrap_or(to)));
+        }
+        spans.retain(|(from, to)| from < to);
         Some(Shape::Lives {
             server: server.clone(),
-            spans: spans.filter(|(from, to)| from < to).collect(),
+            spans,
             window: (from, to),
         })
     });
     lives.take(SERVERS_MAX).collect()
+}
+
+/// From when to when a fault kept a server from running, by the fault's own evidence: a process
+/// that is stopped is alive and does nothing.
+fn outages(history: &History, server: &str) -> Vec<(u64, Option<u64>)> {
+    let hit = history.faults.iter().filter(|window| {
+        let heals = faults::find(&window.kind).map_or(&[][..], |kind| kind.heal);
+        let runs_again = heals
+            .iter()
+            .any(|action| matches!(action, Action::StartServer | Action::ContinueGroup));
+        runs_again && window.server.as_deref() == Some(server)
+    });
+    hit.flat_map(|window| {
+        window.onsets.iter().enumerate().map(|(index, onset)| {
+            let heal = window.heals.get(index);
+            (onset.effective, heal.and_then(|heal| heal.removed))
+        })
+    })
+    .collect()
+}
+
+/// Spans less what lies in the gap.
+fn without(spans: Vec<(u64, u64)>, (begun, over): (u64, u64)) -> Vec<(u64, u64)> {
+    let parts = spans
+        .into_iter()
+        .flat_map(|(from, to)| [(from, to.min(begun)), (from.max(over), to)]);
+    parts.filter(|(from, to)| from < to).collect()
 }
 
 /// How many waited for the lock at once, at most.
@@ -117,16 +151,29 @@ pub fn waiters(history: &History) -> String {
     format!("at most {most}")
 }
 
-/// Median and largest of so many of these.
+/// Fewer values than this are told one by one: a median of them says less.
+const FEW: usize = 5;
+
+/// The value at this per cent of sorted values, by the nearest rank: one that was measured.
+pub fn nearest_rank(sorted: &[u64], percent: usize) -> Option<u64> {
+    let rank = sorted.len().saturating_mul(percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// Median and largest of so many of these, or each of a few.
 pub fn spread(values: &[u64], noun: &str) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     match sorted.as_slice() {
         [] => "none".to_owned(),
         [one] => span(*one),
+        few if few.len() < FEW => {
+            let each: Vec<String> = few.iter().map(|ns| span(*ns)).collect();
+            format!("{} ({})", each.join(", "), count(few.len(), noun))
+        }
         many => format!(
             "median {}, longest {}, of {}",
-            span(many[(many.len() - 1) / 2]),
+            span(nearest_rank(many, 50).unwrap_or(0)),
             span(many[many.len() - 1]),
             count(many.len(), noun)
         ),

@@ -157,10 +157,10 @@ impl Page {
     fn summary(&mut self, name: &str, help: &str, ns: Vec<u64>) {
         let mut sorted = ns;
         sorted.sort_unstable();
-        let Some(last) = sorted.len().checked_sub(1) else {
+        if sorted.is_empty() {
             return;
-        };
-        let at = |percent: usize| sorted[(last * percent).div_ceil(100)] as f64 / 1e9;
+        }
+        let at = |percent| measures::nearest_rank(&sorted, percent).unwrap_or(0) as f64 / 1e9;
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} summary");
         for (quantile, percent) in [("0.5", 50), ("0.95", 95), ("0.99", 99), ("1", 100)] {
             self.sample(name, &format!("quantile=\"{quantile}\""), at(percent));

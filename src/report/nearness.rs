@@ -4,7 +4,7 @@
 use super::counts::counts;
 use super::measures::{holds, renewal_times, spread, waits, work_times};
 use super::scene::Scene;
-use super::words::{millis, span};
+use super::words::{millis, span, span_beside};
 use crate::plan::Plan;
 use crate::timeline::history::{History, ms};
 use std::cmp::Ordering;
@@ -78,7 +78,7 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         return format!(
             "it is renewed every {}, so work of any length fits as long as renewals get through. Three such intervals and the slowest renewal on top are {}: so long a lease outlives two renewals in a row that fail. This one of {told} is {is}",
             millis(every),
-            span(wanted)
+            span_beside(wanted, lease)
         );
     }
     let Some(longest) = work.iter().max().copied() else {
@@ -92,10 +92,22 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         );
     }
     format!(
-        "a lease of {} at least, which is twice the longest work of {}; the lease here is {told} and is not renewed",
+        "a lease of {} at least, which is twice the longest work of {}, rounded up; the lease here is {told} and is not renewed",
         span(wanted),
         span(longest)
     )
+}
+
+/// The least lease that the times of a run allow, ns, if the one of its plan is shorter.
+pub fn wanted(history: &History) -> Option<u64> {
+    let wanted = match history.plan.lock.renew_ms {
+        Some(every) => {
+            let slowest = renewal_times(history).into_iter().max().unwrap_or(0);
+            outlives(ms(every), slowest)
+        }
+        None => suggested(work_times(history).into_iter().max()?),
+    };
+    (wanted > ms(history.plan.lock.lease_ms)).then_some(wanted)
 }
 
 /// All figures that a history of runs keeps; one that the run has not is not there. The end of a

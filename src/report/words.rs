@@ -75,9 +75,10 @@ pub fn span(ns: u64) -> String {
     }
 }
 
-/// A duration beside another: to the thousandth where the two differ and would read the same.
+/// A duration beside another: to the thousandth where the two differ by so little that their
+/// difference is told in milliseconds.
 pub fn span_beside(ns: u64, other: u64) -> String {
-    if ns != other && span(ns) == span(other) && ns >= 99_500_000 {
+    if ns != other && ns.abs_diff(other) < 99_500_000 && ns >= 99_500_000 {
         format!("{} s", seconds(ns, 3))
     } else {
         span(ns)

@@ -23,9 +23,10 @@ pub fn section(model: &Model, links: &Links) -> Markup {
     }
 }
 
-/// As a file would say it; a plan leaves out what stands at its default.
-fn value(value: &serde_json::Value) -> String {
+/// As a file would say it; a plan leaves out what stands at its default, and that is off.
+fn value(value: &serde_json::Value, other: &serde_json::Value) -> String {
     match value {
+        serde_json::Value::Null if other.as_bool() == Some(true) => "false".to_owned(),
         serde_json::Value::Null => "the default".to_owned(),
         set => set.to_string(),
     }
@@ -44,9 +45,9 @@ fn card(control: &ArmModel, main: Option<&ArmModel>, links: &Links) -> Markup {
             h3 { code { (control.result.arm) } " " span class=(format!("tag {class}")) { (answer) } }
             @if let Some(change) = control.plan().and_then(|plan| plan.control.as_ref()) {
                 p { "One thing differs from the main arm: " code { (change.path) } " is "
-                    code { (value(&change.to)) }
+                    code { (value(&change.to, &change.from)) }
                     @if change.from.is_null() { ", which the main arm does not set" }
-                    @else { " instead of " code { (value(&change.from)) } }
+                    @else { " instead of " code { (value(&change.from, &change.to)) } }
                     ". It must violate " code { (change.check) } ", witnessed by " b { (change.by) } "." }
             }
             @if control.result.red_as_required == Some(true) { (outcome(control, links)) }

@@ -30,6 +30,11 @@ fn enlarged(arm: &ArmModel, links: &Links, above: &Scene, heading: &str) -> Mark
             p.lead { "No moment stands out: nothing was broken, and nothing came late or out of order." }
         };
     };
+    let heading = if moment.decides {
+        heading
+    } else {
+        "A moment to look at"
+    };
     let told = format!("{} s, when {}", at_ms(moment.at), moment.what);
     match moment.near {
         Some(scene) => {

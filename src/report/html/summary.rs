@@ -85,13 +85,18 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
             @for (question, answers) in beside::asked(main) {
                 (entry(question, links, main, &answers))
             }
-            (entry("What saved the work?", links, main, &[saved::by(main)]))
+            (entry("What saved the work?", links, main, &saved::told(model, main)))
             @if let Some(line) = summed::line(main) { (entry("In numbers", links, main, &[line])) }
             (without(model, links))
             dt { "Is this lock safe?" }
             dd {
-                @if let Some(told) = two_holders::told(main) { p { (links.sentence(main, &told.capital())) "." } }
-                "This report does not say that. It says what happened in this run"
+                @match two_holders::told(main) {
+                    Some(told) => {
+                        p { (links.sentence(main, &told.capital())) "." }
+                        "Whether it is safe elsewhere, this report does not say. It says what happened in this run"
+                    }
+                    None => "This report does not say that. It says what happened in this run",
+                }
                 @if let Some(rate) = first_line::rate(series) { ". " (rate) } @else { "." }
             }
             (entry("What to do next", links, main, &next::actions(model, series)))

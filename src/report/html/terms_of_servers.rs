@@ -53,6 +53,11 @@ pub(super) const TERMS: &[Term] = &[
         "How late a sleep of one millisecond was at most on this machine just before the run, in microseconds.",
     ),
     common(
+        "load_1m",
+        &["load_1m"],
+        "The load of this machine over the last minute, as its kernel tells it: how many processes ran or waited for a processor, on average.",
+    ),
+    common(
         "lockdrill recheck, report, doctor",
         &["lockdrill recheck", "lockdrill report", "lockdrill doctor"],
         "Commands: recheck judges a recorded run again, report draws its page again, doctor says what this machine has and how noisy it is.",

@@ -41,7 +41,7 @@ const NEAR: [Column; 4] = [
     },
     Column {
         name: "lease, and the least that these times allow",
-        hint: "not renewed: twice the longest work; renewed: three intervals and the slowest renewal; never a reason to go lower",
+        hint: "not renewed: twice the longest work, rounded up to two digits; renewed: three intervals and the slowest renewal; never a reason to go lower",
         value: |night| night.figure("lease_min_ns"),
         text: lease,
     },
@@ -162,7 +162,7 @@ fn lease(night: &Night) -> Option<String> {
 
 /// How near each drill was.
 pub(super) fn nearness(series: &[Series], shown: &Shown) -> Markup {
-    let lead = "The last night of each drill in figures, the nights that are drawn above as a line. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest. A lease above the least is no reason to shorten it: it must also outlast pauses of the process and a slow network.";
+    let lead = "The last night of each drill in figures, with the nights that are drawn above as bars. They describe these runs and bound nothing: in a drill the work is scripted, so put the slow tail (p99) of your own work times in the place of its longest. A lease above the least is no reason to shorten it: it must also outlast pauses of the process and a slow network.";
     table(
         "near",
         "How near each drill was",

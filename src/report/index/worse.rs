@@ -45,7 +45,7 @@ pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>)
                 }
             }
         }
-        (named("No failure, but at a limit that the drill's file names: what it takes away is lost here", limits))
+        (named("At the limit that the drill's file names, as it says beforehand, and no failure: the check that it names does not hold", limits))
         (named("Did not run in the last night", absent.collect()))
     }
 }

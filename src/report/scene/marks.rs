@@ -12,8 +12,10 @@ pub enum Renewed {
     Applied,
     /// The worker was told so, but the server did nothing of the kind.
     OnlyTold,
-    /// Neither.
+    /// The worker was told that it failed.
     Failed,
+    /// The worker was not told, and nothing shows that it worked.
+    Unknown,
 }
 
 /// One renewal command.
@@ -111,6 +113,9 @@ pub fn renewals(history: &History) -> Vec<Renewal> {
         marks.push(Renewal {
             became: match applied {
                 Some(_) => Renewed::Applied,
+                None if answered.is_none_or(|back| back.outcome == Outcome::Info) => {
+                    Renewed::Unknown
+                }
                 None if !ok => Renewed::Failed,
                 None if is_observed(history, grant) => Renewed::OnlyTold,
                 None => Renewed::Applied,

@@ -29,6 +29,21 @@ pub(super) fn find(marks: &mut [WriteMark], history: &History) {
     }
 }
 
+/// Accepted writes under a fencing token for which another grant's rightful write had been refused.
+pub(super) fn reused(marks: &mut [WriteMark]) {
+    let refused: Vec<_> = marks
+        .iter()
+        .filter(|mark| mark.rightful)
+        .map(|mark| (mark.at(), mark.grant.clone(), mark.fencing))
+        .collect();
+    for mark in marks {
+        let of_another = refused.iter().any(|(at, grant, fencing)| {
+            *at < mark.at() && *grant != mark.grant && *fencing == mark.fencing
+        });
+        mark.reused = of_another && !mark.seal && mark.fate == Fate::Accepted;
+    }
+}
+
 /// The store knew a higher token, or had taken this one of another grant.
 fn is_outnumbered(mark: &WriteMark, all: &[WriteMark]) -> bool {
     let same = |other: &WriteMark| {

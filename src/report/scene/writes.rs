@@ -63,6 +63,9 @@ pub struct WriteMark {
     /// It was refused for its fencing token although its writer was entitled: the number was
     /// wrong, not the writer.
     pub rightful: bool,
+    /// It was accepted although another grant had brought the same fencing token to the store and
+    /// had been refused for it.
+    pub reused: bool,
     /// Index of the tenure of its grant, if there is one.
     pub tenure: Option<usize>,
     /// How long after the end of its own entitlement it reached the store, ns; none if it was not
@@ -110,6 +113,11 @@ impl WriteMark {
             self.late.map(|_| Harm::Late)
         }
     }
+
+    /// What a picture marks as wrong: its harm, or that its token is another grant's, too.
+    pub fn marked(&self) -> Option<Harm> {
+        self.harm().or(self.reused.then_some(Harm::Stale))
+    }
 }
 
 /// Every write and seal: those that workers asked for, joined with the store's log.
@@ -144,19 +152,26 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
             .grant
             .as_ref()
             .and_then(|grant| by_grant.get(grant).copied());
-        mark.late = late(mark, tenures, history.epsilon_ns);
+        mark.late = late(mark, tenures, history);
         let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
         mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
     rightful::find(&mut marks, history);
+    rightful::reused(&mut marks);
     marks
 }
 
-fn late(mark: &WriteMark, tenures: &[Tenure], epsilon: u64) -> Option<u64> {
-    let tenure = tenures.get(mark.tenure?)?;
-    mark.applied?
-        .checked_sub(tenure.entitled)
-        .filter(|late| *late > epsilon)
+/// By how much a write was late, as the findings tell it: since the last instant at which its
+/// lease may still have run.
+fn late(mark: &WriteMark, tenures: &[Tenure], history: &History) -> Option<u64> {
+    let applied = mark.applied?;
+    let middle = applied.checked_sub(tenures.get(mark.tenure?)?.entitled)?;
+    let grant = mark
+        .grant
+        .as_ref()
+        .and_then(|grant| history.grant_of(grant));
+    let surely = grant.and_then(|grant| applied.checked_sub(grant.possible.to));
+    (middle > history.epsilon_ns).then_some(surely.unwrap_or(middle))
 }
 
 fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
@@ -209,6 +224,7 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         fate: Fate::Unknown,
         borrowed: false,
         rightful: false,
+        reused: false,
         tenure: None,
         late: None,
         events: Vec::new(),

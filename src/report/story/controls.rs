@@ -2,7 +2,7 @@
 //! it is missing.
 
 use super::protection::{most_telling, reached};
-use super::{bare, consequence, finding};
+use super::{bare, consequence, finding, protection};
 use crate::checks::{Finding, Outcome};
 use crate::lock::flaws::Flaw;
 use crate::plan::Control;
@@ -10,6 +10,7 @@ use crate::report::model::{ArmModel, Model};
 use crate::report::scene::writes::{Harm, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::at;
+use crate::verdict::Protection;
 
 /// Every control with its sentence.
 pub fn told(model: &Model) -> Vec<(&ArmModel, Sentence)> {
@@ -50,7 +51,7 @@ fn one(control: &ArmModel) -> Sentence {
                 Some(seq) => sentence.event(words, *seq),
                 None => sentence.text(words),
             };
-            outage(control, red, sentence)
+            loss(control, red, outage(control, red, sentence))
         }
         (None, None) => Sentence::of(format!("{without}, {}", bare(&control.result.why))),
     };
@@ -58,6 +59,22 @@ fn one(control: &ArmModel) -> Sentence {
         .text(" (control ")
         .code(name)
         .text(": red, as required)")
+}
+
+/// What became of the work, where that is not what the finding itself says.
+fn loss(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
+    let says_it = [
+        "published_once",
+        "no_lost_update",
+        "effects_once",
+        "no_stale_write",
+    ];
+    if control.result.protection != Protection::Lost || says_it.contains(&&*red.check) {
+        return sentence;
+    }
+    sentence
+        .text("; the work was lost: ")
+        .then(protection::why(control))
 }
 
 /// Who waited in vain, if the lock never came back and that is not the sentence itself.
@@ -108,7 +125,7 @@ fn is_set(value: &serde_json::Value) -> bool {
 }
 
 /// What a control takes away, in words where the change is a known one.
-fn without(change: &Control) -> String {
+pub(super) fn without(change: &Control) -> String {
     let to = change.to.as_str();
     match (change.path.as_str(), to) {
         ("store.fence", Some("off")) => "without the fence".to_owned(),

@@ -30,7 +30,7 @@ pub fn others(model: &Model) -> Vec<Other> {
     };
     let mut others: Vec<((usize, usize), Other)> = experiment::built_in()
         .into_iter()
-        .filter(|other| other.name != model.result.drill)
+        .filter(|other| other.name != model.result.drill && has_it(plan, &other.main))
         .map(|other| {
             let news = (kin(plan, &other.main), news(plan, &other.main));
             let other = Other {
@@ -49,6 +49,13 @@ pub fn others(model: &Model) -> Vec<Other> {
     }
     others.truncate(NAMED_MAX);
     others.into_iter().map(|(_, other)| other).collect()
+}
+
+/// The lock of this plan lives on all that another plan's drill breaks.
+fn has_it(plan: &Plan, other: &Plan) -> bool {
+    other.lock.backend == plan.lock.backend
+        && other.lock.copies == plan.lock.copies
+        && other.lock.backups == plan.lock.backups
 }
 
 /// How near another plan's faults are to this one's: most of the same kind at the same place, then
@@ -74,7 +81,6 @@ fn news(plan: &Plan, other: &Plan) -> usize {
     let settings = [
         other.store.seal && !plan.store.seal,
         other.store.once && !plan.store.once,
-        other.lock.backend != plan.lock.backend,
         other.store.kind != plan.store.kind,
         other.workers.len() > plan.workers.len(),
     ];

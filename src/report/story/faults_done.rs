@@ -3,7 +3,8 @@
 
 use super::points::place;
 use crate::checks::say::seen_over;
-use crate::faults;
+use crate::faults::{self, FaultKind};
+use crate::plan::Service;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::faults::FaultMark;
@@ -17,7 +18,7 @@ pub fn told(arm: &ArmModel) -> Vec<Sentence> {
     let scene = &arm.scene;
     let mut told = Vec::new();
     for mark in &scene.faults {
-        told.push(fault(mark));
+        told.push(fault(arm, mark));
         let own = scene.frames.iter().filter(|held| held.fault == mark.name);
         told.extend(own.map(|held| sent_on(scene, held)));
     }
@@ -40,7 +41,7 @@ pub fn told(arm: &ArmModel) -> Vec<Sentence> {
     told
 }
 
-fn fault(mark: &FaultMark) -> Sentence {
+fn fault(arm: &ArmModel, mark: &FaultMark) -> Sentence {
     let onset = mark.events.first().copied().unwrap_or(0);
     let whom = mark.worker.as_ref().or(mark.server.as_ref());
     let whom = whom.map_or_else(String::new, |whom| format!(" of {whom}"));
@@ -51,10 +52,43 @@ fn fault(mark: &FaultMark) -> Sentence {
         .text(",");
     let sentence = when(sentence, mark);
     let sentence = match faults::find(&mark.kind) {
-        Some(kind) => sentence.text(format!(" ({})", kind.summary)),
+        Some(kind) => sentence.text(format!(" ({}{})", summary(kind, mark), edge(arm, mark))),
         None => sentence,
     };
     triggers(sentence, mark)
+}
+
+/// What its kind does, said of this one: whether it is undone is known here.
+fn summary(kind: &FaultKind, mark: &FaultMark) -> String {
+    const OPEN: &str = ", until the heal, if there is one";
+    let known = match mark.healed {
+        Some(_) => ", until the heal",
+        None => "; it is not undone",
+    };
+    kind.summary.replace(OPEN, known)
+}
+
+/// Which edge a fault of the network hit, and which it left alone.
+fn edge(arm: &ArmModel, mark: &FaultMark) -> String {
+    let faults = arm.plan().map_or(&[][..], |plan| &plan.faults);
+    let edge = |name: &str| faults.iter().find(|fault| fault.name == name)?.edge;
+    let Some(hit) = edge(&mark.name) else {
+        return String::new();
+    };
+    let other = match hit {
+        Service::Lock => Service::Store,
+        Service::Store => Service::Lock,
+    };
+    let untouched = faults.iter().all(|fault| fault.edge != Some(other));
+    let named = |service| match service {
+        Service::Lock => "lock service",
+        Service::Store => "store",
+    };
+    let rest = match untouched {
+        true => format!(", and the {} stayed in reach", named(other)),
+        false => String::new(),
+    };
+    format!("; the edge is the one to the {}{rest}", named(hit))
 }
 
 /// From when to when; where its removal was seen later than its heal began, when that was.

@@ -139,12 +139,12 @@ impl Line<'_> {
                 && other.entitled > tenure.from.saturating_add(blur(self.scene, tenure))
         });
         others.next_back().map_or_else(String::new, |other| {
-            let shared = other.entitled.min(tenure.until).saturating_sub(tenure.from);
-            format!(
-                ", {} of it while {} was entitled too",
-                span(shared),
-                other.worker.as_deref().unwrap_or("somebody")
-            )
+            let who = other.worker.as_deref().unwrap_or("somebody");
+            if other.entitled >= tenure.until {
+                return format!(", all of it while {who} was entitled too");
+            }
+            let until = self.clock.at(other.entitled);
+            format!(", until {until} while {who} was entitled too")
         })
     }
 

@@ -11,6 +11,7 @@ use crate::report::scene::Scene;
 use crate::report::scene::rightful::inverted;
 use crate::report::scene::writes::{Fate, WriteMark};
 use crate::timeline::event::Event;
+use std::collections::HashMap;
 
 /// Fewer marks than this do not crowd each other.
 const CROWD: usize = 3;
@@ -21,14 +22,21 @@ pub struct Moment {
     pub at: u64,
     /// What happens, in words that follow *when*.
     pub what: String,
+    /// Something was decided then; else it is only a place to look at.
+    pub decides: bool,
     /// The scene around it; none if the whole picture shows it as well.
     pub near: Option<Scene>,
 }
 
 /// The decisive moment of an arm; none if nothing in it was broken or out of order.
 pub fn of(arm: &ArmModel) -> Option<Moment> {
-    let (at, what) = focus(arm)?;
+    let (found, decides) = match focus(arm) {
+        Some(found) => (found, true),
+        None => (afterwards(&arm.scene)?, false),
+    };
+    let (at, what) = found;
     Some(Moment {
+        decides,
         at,
         what,
         near: near(&arm.scene, at),
@@ -41,6 +49,8 @@ fn near(scene: &Scene, focus: u64) -> Option<Scene> {
     let near = scene.between(focus.saturating_sub(half), focus.saturating_add(half));
     let instants = instants(&near);
     let (first, last) = (instants.iter().min()?, instants.iter().max()?);
+    // The moment itself lies inside whatever stands around it.
+    let (first, last) = (first.min(&focus), last.max(&focus));
     let air = ((last - first) * 3 / 20).max(500_000);
     let (from, to) = (first.saturating_sub(air), last.saturating_add(air));
     (instants.len() >= CROWD && to - from <= whole / 4).then(|| scene.between(from, to))
@@ -54,6 +64,9 @@ fn focus(arm: &ArmModel) -> Option<(u64, String)> {
         .filter(|_| arm.result.red_as_required == Some(true))
         .and_then(|control| finding(arm, &control.check));
     let violation = |finding: &Finding| {
+        if let Some(death) = unpublished(arm, finding) {
+            return Some(death);
+        }
         let at = latest(arm, &finding.events)?;
         Some((at, format!("{} is violated", finding.check)))
     };
@@ -68,7 +81,7 @@ fn focus(arm: &ArmModel) -> Option<(u64, String)> {
         })
         .or_else(|| violation(violated(arm).next()?))
         .or_else(|| late_read(scene))
-        .or_else(|| afterwards(scene))
+        .or_else(|| told_of_loss(scene))
 }
 
 fn reaches(write: &WriteMark) -> (u64, String) {
@@ -94,15 +107,33 @@ fn late_read(scene: &Scene) -> Option<(u64, String)> {
     Some((read.at, what))
 }
 
-/// What came of what was broken: the first holder that was told of its loss, else the first grant
-/// after a death or a fault, else the fault's own begin.
+/// A worker that died with a job which was never published: it is its death that lost it.
+fn unpublished(arm: &ArmModel, finding: &Finding) -> Option<(u64, String)> {
+    let lines = &arm.record.as_ref()?.lines;
+    let mut events = finding.events.iter();
+    let published = events.any(|seq| {
+        let line = arm.place(*seq).and_then(|place| lines.get(place));
+        line.is_some_and(|line| matches!(line.event, Event::Published { .. }))
+    });
+    let witness = arm.plan()?.control.as_ref().map(|control| &control.by)?;
+    let mut deaths = arm.scene.deaths.iter();
+    let death = deaths.find(|death| death.worker == *witness)?;
+    (finding.check == "published_once" && !published).then(|| {
+        let what = format!("{witness} is gone, and nobody publishes its job");
+        (death.at, what)
+    })
+}
+
+/// The first holder that was told of its loss.
+fn told_of_loss(scene: &Scene) -> Option<(u64, String)> {
+    let loss = scene.losses.first()?;
+    let what = format!("{} is told that its lock is lost", loss.worker);
+    Some((loss.at, what))
+}
+
+/// What came of what was broken: the first grant after a death or a fault, else the fault's own
+/// begin.
 fn afterwards(scene: &Scene) -> Option<(u64, String)> {
-    if let Some(loss) = scene.losses.first() {
-        return Some((
-            loss.at,
-            format!("{} is told that its lock is lost", loss.worker),
-        ));
-    }
     let deaths = scene.deaths.iter().map(|death| death.at);
     let faults = scene.faults.iter().map(|fault| fault.effective);
     let broken = deaths.chain(faults).min()?;
@@ -119,16 +150,23 @@ fn afterwards(scene: &Scene) -> Option<(u64, String)> {
     })
 }
 
-/// When the last of these lines happened; what the store did counts when it did it, not when its
-/// log was read.
+/// When the last of these lines happened; what a server, the store or the queue did counts when it
+/// did it, not when its log was read, and what was only read at the end counts for nothing.
 fn latest(arm: &ArmModel, seqs: &[u64]) -> Option<u64> {
     let lines = &arm.record.as_ref()?.lines;
+    let mut grants = HashMap::new();
+    for tenure in &arm.scene.tenures {
+        grants.insert(tenure.granted_by, tenure.from);
+    }
     let at = seqs.iter().filter_map(|seq| {
         let line = lines.get(arm.place(*seq)?)?;
-        Some(match &line.event {
-            Event::StoreAttempt { applied, .. } => *applied,
-            _ => line.at,
-        })
+        match &line.event {
+            Event::StoreAttempt { applied, .. } | Event::Published { applied, .. } => {
+                Some(*applied)
+            }
+            Event::FinalValue { .. } | Event::FinalQueue { .. } => None,
+            _ => Some(grants.get(seq).copied().unwrap_or(line.at)),
+        }
     });
     at.max()
 }

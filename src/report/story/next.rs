@@ -5,10 +5,12 @@ use crate::checks::Outcome;
 use crate::plan::Plan;
 use crate::report::html;
 use crate::report::model::{ArmModel, Model};
+use crate::report::nearness;
 use crate::report::runs::Series;
 use crate::report::sentence::Sentence;
-use crate::report::words::verdict_word;
+use crate::report::words::{span_beside, verdict_word};
 use crate::store::Fence;
+use crate::timeline::history::ms;
 use crate::verdict::Verdict;
 
 /// So many runs of one schedule, all passed, bound its failure rate below about seven per cent.
@@ -44,6 +46,7 @@ fn again(advice: Sentence, model: &Model) -> Sentence {
 
 fn pass(model: &Model, series: &Series) -> Vec<Sentence> {
     let mut all: Vec<Sentence> = drills::others(model).into_iter().map(other).collect();
+    all.extend(lease(model));
     if series.told() < ENOUGH {
         let narrow = Sentence::of("Run ")
             .code(format!(
@@ -65,6 +68,19 @@ fn pass(model: &Model, series: &Series) -> Vec<Sentence> {
         all.push(rest);
     }
     all
+}
+
+/// A lease that is shorter than the times of this run allow.
+fn lease(model: &Model) -> Option<Sentence> {
+    let history = &model.main()?.record.as_ref()?.history;
+    let (has, least) = (ms(history.plan.lock.lease_ms), nearness::wanted(history)?);
+    Some(
+        Sentence::of("Look at the lease where this is your own lock: here it is ").text(format!(
+            "{}, and the times of this run ask for {} at least (see How near it was)",
+            span_beside(has, least),
+            span_beside(least, has)
+        )),
+    )
 }
 
 fn other(drill: drills::Other) -> Sentence {

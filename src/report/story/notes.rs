@@ -61,10 +61,14 @@ pub fn stopped_believer(scene: &Scene) -> Option<String> {
         let (_, from, to) = stops
             .filter(|(worker, _, to)| worker == name && *to >= tenure.entitled)
             .min_by_key(|(_, from, _)| *from)?;
+        // As the fault itself is told: from when its effect was seen in full.
+        let mut nap = scene.faults.iter().filter(|fault| fault.worker.as_ref() == Some(name));
+        let nap = nap.find(|fault| fault.began <= *from && *from <= fault.effective);
+        let from = nap.map_or(*from, |fault| fault.effective);
         Some(format!(
             "{} after its lease had ended {name} still believed that it holds, because it was stopped {} and could not learn of it: a stopped process makes no claim and is not called a liar; what it had claimed before was true then",
             secs(late),
-            stretch(*from, *to)
+            stretch(from, *to)
         ))
     })
 }

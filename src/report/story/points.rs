@@ -4,6 +4,9 @@
 pub(super) fn place(point: &str) -> String {
     let told = |meaning: &str| format!(" ({meaning})");
     match point.rsplit_once('.') {
+        Some((step, "armed")) if verb(step) == "relay" => told(&format!(
+            "the last moment before {step} told the outbox what it had published"
+        )),
         Some((step, "armed")) => told(&format!(
             "the last moment before {} left for {}",
             armed(step),
@@ -48,7 +51,6 @@ fn leaves_for(step: &str) -> &'static str {
     match verb(step) {
         "write" | "read" => "the store",
         "publish" => "the queue",
-        "relay" => "the outbox, with all of it published",
         _ => "the lock service",
     }
 }

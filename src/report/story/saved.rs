@@ -4,7 +4,8 @@
 use super::protection::reached;
 use super::{beside, faults_done, finding, inverted};
 use crate::checks::{EVIDENCE, Outcome};
-use crate::report::model::ArmModel;
+use crate::plan::Control;
+use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::frames::Did;
 use crate::report::scene::writes::Fate;
@@ -12,6 +13,61 @@ use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, fence_word};
 use crate::store::Fence;
 use crate::verdict::Protection;
+
+/// Which protection saved the work, and every other without which a control of this run lost it.
+pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
+    let mut told = vec![by(main)];
+    if matches!(
+        main.result.protection,
+        Protection::Kept | Protection::KeptByFencing
+    ) {
+        told.extend(needed(model));
+    }
+    told
+}
+
+/// What the controls took away and the work was lost without.
+fn needed(model: &Model) -> Option<Sentence> {
+    let controls = model.arms.get(1..).unwrap_or_default().iter();
+    let mut lost = controls.filter_map(|arm| {
+        let change = arm.plan()?.control.as_ref()?;
+        let is_lost =
+            arm.result.red_as_required == Some(true) && arm.result.protection == Protection::Lost;
+        is_lost.then(|| (protection_of(change), &arm.result.arm))
+    });
+    let named = |sentence: Sentence, (what, arm): (String, &String)| {
+        sentence
+            .text(format!("{what} (control "))
+            .code(arm)
+            .text(")")
+    };
+    let head = Sentence::of("needed for it, because without it the work was lost in this run: ");
+    let first = named(head, lost.next()?);
+    Some(lost.fold(first, |sentence, next| named(sentence.text("; "), next)))
+}
+
+/// The protection that a control takes away.
+fn protection_of(change: &Control) -> String {
+    let from = change.from.as_str().unwrap_or_default();
+    match change.path.as_str() {
+        "store.fence" => format!("the store's fence ({from})"),
+        "store.outbox" => "the outbox".to_owned(),
+        "store.idempotent" => {
+            "that the store and the queue take a job once, however often it comes".to_owned()
+        }
+        "store.seal" => "the seal".to_owned(),
+        "store.reads" => "the comparison of fencing tokens at reads".to_owned(),
+        "lock.persist" => {
+            format!("what the lock server keeps on disk (lock.persist = {from})")
+        }
+        "lock.flaw" => {
+            let flaw = change.to.as_str().unwrap_or_default();
+            format!("a lock without the defect {flaw}")
+        }
+        path if change.from.is_null() => format!("that {path} is not {}", change.to),
+        path => format!("{path} = {}", change.from),
+    }
+}
 
 /// Which protection saved the work, or that none did or had to.
 pub fn by(arm: &ArmModel) -> Sentence {
@@ -71,17 +127,17 @@ fn by_fence(arm: &ArmModel, mode: &str) -> Sentence {
     }
     if beside::refused_read(&arm.scene).is_some() {
         return Sentence::of(format!(
-            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused what came late; the lock alone did not keep the late reader out"
+            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused the stale read; the lock alone did not keep the older holder out"
         ));
     }
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
     if sealed {
         return Sentence::of(format!(
-            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so what came late was refused even before the new holder had written; the lock alone did not keep the late writer out"
+            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so the older holder's write was refused even before the new holder had written; the lock alone did not keep it out"
         ));
     }
     Sentence::of(format!(
-        "the store's fence ({mode}): it compares fencing tokens and refused what came late; the lock alone did not keep the late writer out"
+        "the store's fence ({mode}): it compares fencing tokens and refused the older holder's write; the lock alone did not keep it out"
     ))
 }
 

@@ -213,7 +213,7 @@ impl Canvas<'_> {
 
 /// The store took it, as it should have.
 fn in_order(write: &WriteMark) -> bool {
-    write.fate == Fate::Accepted && write.harm().is_none()
+    write.fate == Fate::Accepted && write.marked().is_none()
 }
 
 /// Marks of one kind on one line, merged where they would lie on each other.

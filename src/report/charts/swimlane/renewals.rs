@@ -8,7 +8,12 @@ use crate::report::scene::marks::{Renewal, Renewed};
 use crate::report::words::at;
 
 /// The last are drawn on top.
-const KINDS: [Renewed; 3] = [Renewed::Applied, Renewed::Failed, Renewed::OnlyTold];
+const KINDS: [Renewed; 4] = [
+    Renewed::Applied,
+    Renewed::Unknown,
+    Renewed::Failed,
+    Renewed::OnlyTold,
+];
 
 impl Canvas<'_> {
     pub(super) fn renewals(&mut self) {
@@ -28,7 +33,7 @@ impl Canvas<'_> {
                     let text = format!("{}{}", note(group.first), more(group.count));
                     self.show(match kind {
                         Renewed::Applied => samples::RENEWAL,
-                        Renewed::Failed => samples::RENEWAL_FAILED,
+                        Renewed::Failed | Renewed::Unknown => samples::RENEWAL_FAILED,
                         Renewed::OnlyTold => samples::RENEWAL_TOLD,
                     });
                     for form in renewal_forms(kind, (group.x, y)) {
@@ -45,7 +50,7 @@ pub(super) fn renewal_forms(became: Renewed, (x, y): (f64, f64)) -> Vec<Form> {
     let tick = vec![(x, y - 5.0), (x, y + 5.0)];
     match became {
         Renewed::Applied => vec![Form::Path(tick, Ink::Muted, 1.8)],
-        Renewed::Failed => vec![Form::Path(tick, Ink::Alarm, 2.4)],
+        Renewed::Failed | Renewed::Unknown => vec![Form::Path(tick, Ink::Alarm, 2.4)],
         Renewed::OnlyTold => vec![
             Form::Path(tick, Ink::Alarm, 1.8),
             Form::Ring(x, y + 4.0, 3.5, Ink::Alarm),
@@ -60,10 +65,13 @@ fn note(renewal: &Renewal) -> String {
         (Renewed::OnlyTold, _) => format!(
             "{who} was told at {when} that its lease was renewed, but the server shows no such effect"
         ),
+        (Renewed::Unknown, Some(_)) => format!(
+            "{who} was told at {when} that nobody knows what became of the renewal sent at {sent}: no answer came in time"
+        ),
         (Renewed::Failed, Some(_)) => format!(
             "{who} was told at {when} that the renewal sent at {sent} did not extend its lease"
         ),
-        (Renewed::Failed, None) => {
+        (Renewed::Failed | Renewed::Unknown, None) => {
             format!("a renewal that {who} sent at {when} was never answered and extended nothing")
         }
     }

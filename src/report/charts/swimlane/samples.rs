@@ -131,7 +131,7 @@ pub(super) const RENEWAL: Entry = Entry {
     sample: |x, y| renewal_forms(Renewed::Applied, (x + 9.0, y)),
 };
 pub(super) const RENEWAL_FAILED: Entry = Entry {
-    meaning: "renewal that failed",
+    meaning: "renewal that failed or got no answer",
     sample: |x, y| renewal_forms(Renewed::Failed, (x + 9.0, y)),
 };
 pub(super) const RENEWAL_TOLD: Entry = Entry {

@@ -71,7 +71,7 @@ impl Canvas<'_> {
         for form in store_forms(write, (x, y)) {
             self.picture.mark(form, note.clone(), write.event);
         }
-        self.show(match (write.harm(), write.fate) {
+        self.show(match (write.marked(), write.fate) {
             (Some(Harm::Stale), _) => samples::STALE,
             (Some(Harm::Borrowed), _) => samples::BORROWED,
             (Some(Harm::Late), _) => samples::LATE_WRITE,
@@ -105,7 +105,7 @@ impl Canvas<'_> {
             self.ask(Rank::Accepted, &[&token], told, &places, false);
             return;
         }
-        let long = match (write.harm(), write.fate) {
+        let long = match (write.marked(), write.fate) {
             (Some(Harm::Stale), _) => format!("{token} accepted, stale"),
             (Some(Harm::Borrowed), _) => format!("{token} accepted, borrowed"),
             (Some(Harm::Late), _) => format!("{token} accepted, late"),
@@ -138,7 +138,7 @@ pub(in crate::report::charts) fn seal_form((x, y): (f64, f64), ink: Ink) -> Form
 /// a letter, so that it cannot be taken for a good one.
 pub(in crate::report::charts) fn store_forms(write: &WriteMark, at: (f64, f64)) -> Vec<Form> {
     let (x, y) = at;
-    match (write.harm(), write.fate) {
+    match (write.marked(), write.fate) {
         (Some(harm), _) => harm_forms(harm, at).to_vec(),
         (None, Fate::Accepted) => vec![Form::Disc(x, y, R, Ink::Accepted)],
         (None, Fate::Rejected) => vec![Form::Cross(x, y, R, Ink::Rejected)],
@@ -167,7 +167,7 @@ pub(super) fn harm_forms(harm: Harm, (x, y): (f64, f64)) -> [Form; 2] {
 
 /// The colour of a write and of its stem.
 pub(super) fn write_ink(write: &WriteMark) -> Ink {
-    match (write.harm(), write.fate) {
+    match (write.marked(), write.fate) {
         (Some(Harm::Stale | Harm::Borrowed), _) => Ink::Alarm,
         (Some(Harm::Late), _) => Ink::FaultEdge,
         (None, Fate::Accepted) => Ink::Accepted,
@@ -191,7 +191,10 @@ pub(in crate::report::charts) fn write_note(write: &WriteMark) -> String {
     };
     match (write.fate, write.applied) {
         (Fate::Accepted, _) => {
-            let told = match write.harm() {
+            let told = match write.marked() {
+                Some(Harm::Stale) if write.harm().is_none() => {
+                    " under a fencing token that another grant has used, too, whose write was refused for it".to_owned()
+                }
                 Some(Harm::Stale) => format!(" although it was stale{knew}"),
                 Some(Harm::Borrowed) => " although its fencing token was borrowed".to_owned(),
                 Some(Harm::Late) => format!(
