@@ -79,6 +79,11 @@ impl OwnerOnly {
         {
             return unseen;
         }
+        self.nothing_changed(history)
+    }
+
+    /// How often it could have been, and where.
+    fn nothing_changed(&self, history: &History) -> Finding {
         let Tried { there, elsewhere } = tried(history);
         // Each server has a key of its own: what one did says nothing of another's.
         let where_else = match elsewhere.len() {
