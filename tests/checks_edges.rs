@@ -7,6 +7,7 @@ use crate::support::history as support;
 use lockdrill::checks;
 use lockdrill::ids::FencingToken;
 use lockdrill::timeline::event::{Answer, Call, Change, Event, Outcome as Told};
+use lockdrill::timeline::history::History;
 use support::*;
 
 /// ε of these records: the millisecond that the server rounds to, and half a microsecond.
@@ -379,6 +380,107 @@ fn lost_within_epsilon_of_the_cause_is_true_to_the_nanosecond() {
     };
     assert_holds(&told(EPSILON_NS));
     assert_unknown(&told(EPSILON_NS + 1), "cannot be told");
+}
+
+/// The line that says that it sends was written 3.5 ms after the lock had looked at its clock, and
+/// the loss came 54 ms before the deadline that this line gives: 2 ms before the margin of 52.
+#[test]
+fn a_line_written_late_makes_no_loss_false() {
+    let told = |early: u64, stall: Option<(u64, u64)>| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100); // asked at 99
+        if let Some((from, to)) = stall {
+            h.stalled(from, to);
+        }
+        h.lost(&a, 1087 - early, 1086 - early);
+        h.judge("no_false_loss")
+    };
+    assert_holds(&told(0, None));
+    assert_unknown(&told(2, None), "its own look at the clock");
+    assert_unknown(&told(15, None), "its own look at the clock");
+    assert_violated(&told(17, None), "a");
+    assert_unknown(&told(40, Some((60, 99))), "its own look at the clock");
+    assert_violated(&told(40, Some((99, 140))), "a");
+    assert_violated(&told(400, Some((60, 99))), "a");
+}
+
+/// It says that it renews, and the server shows nothing of it.
+#[test]
+fn a_renewal_that_the_server_does_not_show_moves_no_deadline() {
+    let cut_off = |check: u64| {
+        let mut h = Record::new();
+        let a = h.acquire("a", 100);
+        for at in [500, 900] {
+            let op = h.send_renewal(&a, at);
+            h.ret("a", op, at + 50, Told::Ok, Answer::Renewed);
+        }
+        h.delete(1101);
+        h.check(&a, check, true);
+        (h, a)
+    };
+    let (mut h, a) = cut_off(1480);
+    h.release_in_vain(&a, 1500);
+    h.ends(6000, "complete");
+    assert_violated(&h.judge("honest_belief"), "a");
+    let noticed = h.judge("loss_noticed");
+    assert_vacuous(&noticed);
+    assert!(
+        noticed
+            .why
+            .starts_with("1 lease ended under a holder that was not told of it")
+    );
+
+    let (mut h, _) = cut_off(1480);
+    h.ends(6000, "complete");
+    let never = h.judge("loss_noticed");
+    assert_violated(&never, "a");
+    assert!(
+        never.why.contains("after its deadline at 1.10 s"),
+        "{}",
+        never.why
+    );
+
+    let (mut h, _) = cut_off(1099);
+    h.ends(1200, "complete");
+    assert_holds(&h.judge("honest_belief"));
+}
+
+/// One whose effect may only be missing from the record is believed.
+#[test]
+fn a_renewal_that_nobody_could_see_is_believed() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    let op = h.send_renewal(&a, 500);
+    h.ret("a", op, 501, Told::Ok, Answer::Renewed);
+    h.check(&a, 1300, true);
+    assert_violated(&h.judge("honest_belief"), "a");
+    let mut broken_off = h.finished();
+    broken_off.retain(|line| !matches!(line.event, Event::End { .. }));
+    let history = History::from_lines(&h.plan, broken_off);
+    let check = checks::find("honest_belief").unwrap();
+    assert_holds(&check.judge(&history));
+}
+
+// ---- what is untested, and why ----
+
+#[test]
+fn a_write_in_the_moment_of_its_grant_is_named_where_none_counts() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 100);
+    h.write(&a, 101, true);
+    h.ends(2000, "complete");
+    let finding = h.judge("rightful_served");
+    assert_vacuous(&finding);
+    assert!(
+        finding.why.contains("accepted and not counted"),
+        "{}",
+        finding.why
+    );
+    assert!(
+        finding
+            .why
+            .contains("1 (a time of the server is known to within")
+    );
 }
 
 // ---- no_leftovers ----

@@ -87,6 +87,26 @@ fn set(held: &Held, granted: u64) -> Change {
     }
 }
 
+/// a gives back at `lock` what `lock` granted, while b holds at `two`: neither can reach the other's.
+#[test]
+fn a_release_at_one_server_while_another_holds_at_the_other_is_told_so() {
+    let mut pair = Pair::new();
+    pair.promoted(100);
+    pair.granted_by_two("b", 300, 10_000_000_001);
+    let a = pair.h.acquire("a", 400);
+    pair.h.release(&a, 600);
+    let found = pair.h.judge("owner_only");
+    assert_vacuous(&found);
+    assert!(
+        found
+            .why
+            .ends_with("while one held it on another server: 1"),
+        "{}",
+        found.why
+    );
+    assert!(!found.events.is_empty());
+}
+
 #[test]
 fn what_is_copied_is_no_second_grant() {
     let mut pair = Pair::new();

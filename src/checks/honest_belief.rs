@@ -1,9 +1,11 @@
 //! `honest_belief`: nobody claims to hold after its own honest deadline.
 //!
-//! The deadline is when the last granted or renewed command was *sent*, plus the granted lease:
-//! all that the claimant can know. A claim counts from when it was asked: a process that is stopped
-//! inside the call is not a liar.
+//! The deadline is when the last command was *sent* that the server granted or renewed, plus the
+//! granted lease: all that an honest claimant can know. A renewal that was told as done, and of
+//! which the server's whole stream shows nothing, was none. A claim counts from when it was asked: a
+//! process that is stopped inside the call is not a liar.
 
+use super::outcome_honesty::void_renewals;
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
@@ -19,7 +21,7 @@ pub struct HonestBelief;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Knowledge {
     lease_ms: Option<u64>,
-    /// Each confirmed grant or renewal, by answer.
+    /// Each grant or renewal that was confirmed and that the server made, by answer.
     confirmed: Vec<Confirmed>,
     /// When an attempt was sent whose answer is not known.
     open: Option<u64>,
@@ -43,7 +45,7 @@ impl Check for HonestBelief {
     }
 
     fn claim(&self) -> &'static str {
-        "nobody claims to hold the lock later than its last confirmed request plus the granted lease"
+        "nobody claims to hold the lock later than the lease of its last request that the server granted"
     }
 
     fn judge(&self, history: &History) -> Finding {
@@ -132,6 +134,7 @@ pub(super) fn knowledge(
     wanted: impl Fn(&GrantId) -> bool,
 ) -> HashMap<&GrantId, Knowledge> {
     let mut all: HashMap<&GrantId, Knowledge> = HashMap::default();
+    let void = void_renewals(history);
     for (index, operation) in history.operations.iter().enumerate() {
         let told = operation.told();
         let (grant, lease_ms) = match (&operation.call, operation.answer()) {
@@ -145,7 +148,9 @@ pub(super) fn knowledge(
                 known.open = known.open.max(Some(operation.invoked));
                 continue;
             }
-            (Call::Renew { grant, .. }, Some(Answer::Renewed)) if told == Told::Done => {
+            (Call::Renew { grant, .. }, Some(Answer::Renewed))
+                if told == Told::Done && !void.contains(&index) =>
+            {
                 (grant, None)
             }
             (

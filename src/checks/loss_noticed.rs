@@ -42,6 +42,7 @@ impl Check for LossNoticed {
         let known = knowledge(history, |grant| open.contains(grant));
         let released = released(history, &open);
         let mut noticed = Vec::new();
+        let mut not_due = Vec::new();
         let mut stalled = None;
         for grant in &history.grants {
             let Some(owed) = owed(history, grant, &known, &released) else {
@@ -54,7 +55,10 @@ impl Check for LossNoticed {
                     stalled.get_or_insert(late.finding(self, history, grant));
                 }
                 Some(late) => return late.finding(self, history, grant),
-                None => noticed.extend(loss.map(|loss| loss.seq)),
+                None => match loss {
+                    Some(loss) => noticed.push(loss.seq),
+                    None => not_due.push(grant.seq),
+                },
             }
         }
         if let Some(finding) = stalled {
@@ -66,6 +70,15 @@ impl Check for LossNoticed {
             && let Some(unseen) = Finding::unseen(self, history)
         {
             return unseen;
+        }
+        if noticed.is_empty() && !not_due.is_empty() {
+            let why = format!(
+                "{} ended under a holder that was not told of it, and gave the lock back or was gone \
+                 before the news was overdue",
+                count(not_due.len(), "lease")
+            );
+            let events = not_due.into_iter().take(20);
+            return Finding::vacuous(self, why).resting_on(events);
         }
         if noticed.is_empty() {
             return Finding::vacuous(self, "no lease ended under a holder that could be told");

@@ -79,16 +79,36 @@ impl OwnerOnly {
         {
             return unseen;
         }
-        let tried = tried(history);
-        if tried.is_empty() {
-            let why = "no release or renewal was tried while another grant held the key";
-            return Finding::vacuous(self, why);
+        self.nothing_changed(history)
+    }
+
+    /// How often it could have been, and where.
+    fn nothing_changed(&self, history: &History) -> Finding {
+        let Tried { there, elsewhere } = tried(history);
+        // Each server has a key of its own: what one did says nothing of another's.
+        let where_else = match elsewhere.len() {
+            0 => String::new(),
+            n => {
+                format!(" on the server that had granted theirs, and on another server alone: {n}")
+            }
+        };
+        if there.is_empty() {
+            let why = match elsewhere.len() {
+                0 => "no release or renewal was tried while another grant held the key".to_owned(),
+                n => format!(
+                    "no release or renewal was tried while another grant held the key on the server \
+                     that had granted its own; while one held it on another server: {n}"
+                ),
+            };
+            let seqs = elsewhere.iter().flat_map(|i| history.operations[*i].seqs());
+            return Finding::vacuous(self, why).resting_on(seqs.take(20));
         }
         let why = format!(
-            "releases or renewals tried while another grant held the key: {}; nothing changed",
-            tried.len()
+            "releases or renewals tried while another grant held the key: {}{where_else}; nothing \
+             changed",
+            there.len()
         );
-        let seqs = tried.iter().flat_map(|i| history.operations[*i].seqs());
+        let seqs = there.iter().flat_map(|i| history.operations[*i].seqs());
         Finding::holds(self, why).resting_on(seqs.take(20))
     }
 
@@ -145,38 +165,60 @@ fn asked(history: &History) -> bool {
     operations.any(|one| matches!(one.call, Call::Renew { .. } | Call::Release { .. }))
 }
 
-/// Releases and renewals that were under way while another grant than theirs held the key. One that
-/// was never answered counts only if it was sent then: else it may have come before, or never.
-fn tried(history: &History) -> Vec<usize> {
-    let mut keys: HashMap<(&str, &str), Vec<&Grant>> = HashMap::default();
-    let mut key_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
+/// Releases and renewals that were under way while another grant than theirs held the key, by index.
+#[derive(Default)]
+struct Tried {
+    /// Held on the server that had granted theirs.
+    there: Vec<usize>,
+    /// Held on other servers alone.
+    elsewhere: Vec<usize>,
+}
+
+/// One that was never answered counts only if it was sent then: else it may have come before, or
+/// never.
+fn tried(history: &History) -> Tried {
+    let mut keys: HashMap<&str, HashMap<&str, Vec<&Grant>>> = HashMap::default();
+    let mut place_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
     for grant in &history.grants {
-        let key = (&*grant.server, &*grant.key);
-        keys.entry(key).or_default().push(grant);
+        let (key, server) = (&*grant.key, &*grant.server);
+        let servers = keys.entry(key).or_default();
+        servers.entry(server).or_default().push(grant);
         if let Some(id) = &grant.id {
-            key_of.entry(id).or_insert(key);
+            place_of.entry(id).or_insert((key, server));
         }
     }
-    let operations = history.operations.iter().enumerate();
-    operations
-        .filter(|(_, operation)| {
-            let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {
-                return false;
-            };
-            let grants = key_of.get(grant).and_then(|key| keys.get(key));
-            let ended = match operation.ended() {
-                NEVER => operation.invoked,
-                ended => ended,
-            };
-            grants.is_some_and(|grants| {
-                let upto = grants.partition_point(|other| other.granted.latest <= ended);
-                grants[..upto].last().is_some_and(|other| {
-                    other.id.as_ref() != Some(grant) && held_until(other) > operation.invoked
-                })
-            })
-        })
-        .map(|(index, _)| index)
-        .collect()
+    let mut tried = Tried::default();
+    for (index, operation) in history.operations.iter().enumerate() {
+        let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {
+            continue;
+        };
+        let Some((key, server)) = place_of.get(grant) else {
+            continue;
+        };
+        let Some(servers) = keys.get(key) else {
+            continue;
+        };
+        let held = |grants: &Vec<&Grant>| held_by_another(grants, operation, grant);
+        if servers.get(server).is_some_and(held) {
+            tried.there.push(index);
+        } else if servers.values().any(held) {
+            tried.elsewhere.push(index);
+        }
+    }
+    tried
+}
+
+/// While an operation of one grant was under way, another of these, in the order of their server,
+/// certainly held the key.
+fn held_by_another(grants: &[&Grant], operation: &Operation, own: &GrantId) -> bool {
+    let ended = match operation.ended() {
+        NEVER => operation.invoked,
+        ended => ended,
+    };
+    let upto = grants.partition_point(|other| other.granted.latest <= ended);
+    grants[..upto].last().is_some_and(|other| {
+        other.id.as_ref() != Some(own) && held_until(other) > operation.invoked
+    })
 }
 
 /// Until when a grant certainly held its key.

@@ -66,10 +66,8 @@ impl Check for RightfulServed {
             return unseen;
         }
         if served == 0 {
-            return Finding::vacuous(
-                self,
-                "no write was put to the store by a certain holder alone",
-            );
+            let why = "no write was put to the store by who certainly was the only entitled holder";
+            return Finding::vacuous(self, why.to_owned() + &rest(history, accepted));
         }
         let writes = served - seals - reads;
         let others = [(seals, "seal"), (reads, "read")].into_iter();

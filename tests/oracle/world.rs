@@ -67,6 +67,8 @@ pub struct World {
     pub trespass: bool,
     /// Something was told as done that was not.
     pub boast: bool,
+    /// The renewals of those: worker and operation number.
+    pub void: Vec<(&'static str, u64)>,
     /// (worker, from, to) of each wait.
     pub waits: Vec<(usize, u64, u64)>,
     pub deaths: Vec<(usize, u64)>,
@@ -106,6 +108,7 @@ impl World {
             reads: Vec::new(),
             trespass: false,
             boast: false,
+            void: Vec::new(),
             waits: Vec::new(),
             deaths: Vec::new(),
             nap: None,
@@ -356,6 +359,9 @@ impl World {
         }
         let boast = !done && self.flaw(10);
         self.boast |= boast;
+        if boast {
+            self.void.push((Self::name(worker), op));
+        }
         if done || boast {
             self.grants[grant].sent = trip.sent;
         }

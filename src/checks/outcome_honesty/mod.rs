@@ -112,6 +112,28 @@ fn subject(history: &History, operation: &Operation) -> String {
     format!("{name}'s {what} of {}", secs(operation.invoked))
 }
 
+/// Renewals told as done of which the server's whole stream shows no effect: it granted none of
+/// them, whatever the worker was told.
+pub(super) fn void_renewals(history: &History) -> HashSet<usize> {
+    if history.end.is_none() || Finding::unseen(&OutcomeHonesty, history).is_some() {
+        return HashSet::default();
+    }
+    let mut effective = trespassers(history);
+    effective.extend(history.grants.iter().filter_map(|grant| grant.renewal));
+    let told = history.operations.iter().enumerate();
+    told.filter(|(index, operation)| {
+        let Call::Renew { grant, .. } = &operation.call else {
+            return false;
+        };
+        let shown = |grant: &Grant| grant.doubt.is_some() || extended_within(grant, operation);
+        let answered = operation.told() == Told::Done;
+        let mut granted = history.grant_of(grant).into_iter();
+        answered && !effective.contains(index) && granted.any(|grant| !shown(grant))
+    })
+    .map(|(index, _)| index)
+    .collect()
+}
+
 /// The first command told as done that the server does not show. One that changed what belongs to
 /// another did take effect: that is for `owner_only`.
 fn told_without_effect(history: &History) -> Option<&Operation> {
