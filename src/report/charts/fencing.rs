@@ -7,7 +7,7 @@
 use super::Chart;
 use super::ink::Ink;
 use super::picture::{Form, Picture};
-use super::plot::{Instant, Panel, RankAxis, TimeAxis};
+use super::plot::{Panel, RankAxis, TimeAxis};
 use super::swimlane::{seal_form, store_forms, write_note};
 use crate::report::scene::Scene;
 use crate::report::scene::writes::{Fate, WriteMark};
@@ -36,17 +36,8 @@ fn draw(scene: &Scene) -> Option<Picture> {
     points.sort_by_key(|(write, _)| write.at());
     let ranks = RankAxis::over(points.iter().map(|(_, token)| *token));
     let panel = Panel::of_height(ranks.height()).labelled(ranks.width());
-    let instants = points.iter().map(|(point, _)| Instant {
-        at: point.at(),
-        row: 0,
-        room: 11.0,
-    });
-    let times = TimeAxis::stretched(
-        (scene.from, scene.to),
-        panel.area.x,
-        panel.area.w,
-        instants.collect(),
-    );
+    let marks = points.iter().map(|(point, _)| point.at());
+    let times = TimeAxis::of_marks((scene.from, scene.to), panel.area, marks);
     let mut picture = panel.begin("Fencing tokens over time at the store");
     times.draw(&mut picture, panel.area.y, panel.bottom());
     let ranks = ranks.at(panel.area);

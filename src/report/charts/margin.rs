@@ -4,7 +4,7 @@
 use super::Chart;
 use super::ink::Ink;
 use super::picture::{Anchor, Form, Picture, Words};
-use super::plot::{Instant, Panel, TimeAxis, ValueAxis};
+use super::plot::{Panel, TimeAxis, ValueAxis};
 use crate::report::scene::Scene;
 use crate::report::scene::marks::Renewal;
 use crate::report::words::at;
@@ -30,17 +30,8 @@ fn draw(scene: &Scene) -> Option<Picture> {
         return None;
     }
     let panel = Panel::default();
-    let instants = points.iter().map(|(point, _)| Instant {
-        at: point.sent,
-        row: 0,
-        room: 11.0,
-    });
-    let times = TimeAxis::stretched(
-        (scene.from, scene.to),
-        panel.area.x,
-        panel.area.w,
-        instants.collect(),
-    );
+    let marks = points.iter().map(|(point, _)| point.sent);
+    let times = TimeAxis::of_marks((scene.from, scene.to), panel.area, marks);
     let margins = points.iter().map(|(_, margin)| *margin);
     let values = ValueAxis::over(margins.chain([0.0]), panel.area.y, panel.area.h);
     let mut picture = panel.begin("Lease left at each renewal");

@@ -8,6 +8,7 @@ use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::frames::Did;
+use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::Fate;
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, fence_word};
@@ -196,17 +197,22 @@ fn own_deadline(arm: &ArmModel) -> Option<Sentence> {
         Some((loss, next))
     })?;
     let name = &loss.worker;
-    Some(
-        Sentence::of(format!("the worker's own deadline: {name} "))
-            .event("was told", loss.event)
-            .text(format!(
-                " at {} that its lock is lost and began no protected step after it; {} ",
-                at(loss.at),
-                next.worker.as_deref().unwrap_or("the next holder")
-            ))
-            .event("was granted the lock", next.granted_by)
-            .text(format!(" at {}", at(next.from))),
-    )
+    let told =
+        Sentence::of(format!("the worker's own deadline: {name} ")).event("was told", loss.event);
+    let so = format!(
+        " at {} that its lock is lost and began no protected step after it;",
+        at(loss.at)
+    );
+    Some(let_in(told, &so, next))
+}
+
+/// Goes on to the one who was let in.
+fn let_in(sentence: Sentence, so: &str, next: &Tenure) -> Sentence {
+    let who = next.worker.as_deref().unwrap_or("the next holder");
+    sentence
+        .text(format!("{so} {who} "))
+        .event("was granted the lock", next.granted_by)
+        .text(format!(" at {}", at(next.from)))
 }
 
 /// A holder died; its lease gave the lock back.
@@ -220,22 +226,18 @@ fn dead_holder(scene: &Scene) -> Option<Sentence> {
         let next = scene.tenures.iter().find(|next| next.from >= own.until)?;
         Some((death, own, next))
     })?;
-    Some(
-        Sentence::of(format!(
-            "nothing had to be saved from a late writer: {} ",
-            death.worker
-        ))
-        .event("died", death.event)
-        .text(" while it ")
-        .event("held the lock", own.granted_by)
-        .text(format!(
-            " and wrote nothing more. What let the work go on is the lease: it ran out at {}, and {} ",
-            at(own.until),
-            next.worker.as_deref().unwrap_or("the next holder")
-        ))
-        .event("was granted the lock", next.granted_by)
-        .text(format!(" at {}", at(next.from))),
-    )
+    let died = Sentence::of(format!(
+        "nothing had to be saved from a late writer: {} ",
+        death.worker
+    ))
+    .event("died", death.event)
+    .text(" while it ")
+    .event("held the lock", own.granted_by);
+    let so = format!(
+        " and wrote nothing more. What let the work go on is the lease: it ran out at {}, and",
+        at(own.until)
+    );
+    Some(let_in(died, &so, next))
 }
 
 /// All that the drill needs is shown to have happened.

@@ -5,10 +5,13 @@
 use super::stretch::{self, Instant};
 use super::{decimals, round_step};
 use crate::report::charts::ink::Ink;
-use crate::report::charts::picture::{Anchor, Form, Picture, Words};
+use crate::report::charts::picture::{Anchor, Area, Form, Picture, Words};
 
 /// Pixels between two labels.
 const GAP: f64 = 70.0;
+
+/// Pixels that a mark of a chart must stand behind the one before it.
+const MARK: f64 = 11.0;
 
 /// Lab time from left to right.
 #[derive(Debug, Clone)]
@@ -31,6 +34,16 @@ impl TimeAxis {
     /// An axis on which a second is as long everywhere.
     pub fn even((from, to): (u64, u64), left: f64, width: f64) -> Self {
         TimeAxis::stretched((from, to), left, width, Vec::new())
+    }
+
+    /// An axis below a panel whose marks, one at each of these times, stand apart.
+    pub fn of_marks(span: (u64, u64), area: Area, times: impl Iterator<Item = u64>) -> Self {
+        let instants = times.map(|at| Instant {
+            at,
+            row: 0,
+            room: MARK,
+        });
+        TimeAxis::stretched(span, area.x, area.w, instants.collect())
     }
 
     /// An axis on which these instants stand apart as they ask for, as far as there is room.
