@@ -49,14 +49,18 @@ pub(super) fn derive_grants(
         effects.sort_by_key(|effect| (effect.pos, effect.seq));
         defects.extend(trust::check_order(history, server, effects));
     }
+    let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
+    let index = &Index::new(&history.operations, keys.collect());
     let voters = history.plan.lock.voters > 0;
     let parts = reigns::in_order(effects, &history.roles);
     let grants = if voters {
-        let each = parts.into_iter().map(|part| read(history, vec![part]));
+        let each = parts
+            .into_iter()
+            .map(|part| read(history, index, vec![part]));
         let quorum = history.plan.lock.quorum();
         quorum::of_votes(each.flatten().collect(), quorum, &history.operations)
     } else {
-        read(history, parts)
+        read(history, index, parts)
     };
     Granted {
         by_id: first_by_id(&grants),
@@ -66,9 +70,7 @@ pub(super) fn derive_grants(
 }
 
 /// The grants that servers made, and what may be doubted of them.
-fn read(history: &History, parts: Vec<reigns::Reign>) -> Vec<Grant> {
-    let keys = (0..history.workers.len()).map(|worker| history.key_of(worker));
-    let index = Index::new(&history.operations, keys.collect());
+fn read<'a>(history: &'a History, index: &'a Index<'a>, parts: Vec<reigns::Reign>) -> Vec<Grant> {
     let mut book = Book {
         originals: Originals::of(&parts, &history.roles),
         several: &history.roles,
@@ -133,7 +135,7 @@ struct Book<'a> {
     /// What an effect that was told as done may be late to be seen, ns; host stalls come on top.
     late_ns: u64,
     stalls: &'a [Stall],
-    index: Index<'a>,
+    index: &'a Index<'a>,
     grants: Vec<Grant>,
     /// On this server: key → index of the grant that holds it, and the key's own deadline (none =
     /// no lease).
