@@ -14,6 +14,8 @@
 //! `LOCKDRILL_ORACLE_CASES` sets the number of histories.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "oracle/dice.rs"]
+mod dice;
 #[path = "oracle/failover.rs"]
 mod failover;
 #[path = "oracle/naive.rs"]

@@ -3,31 +3,27 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
+use crate::support::one_server::OneServer as _;
 
 use lockdrill::env::etcd::stream;
 use lockdrill::env::redis::observe::Observed;
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::flaws::Flaw;
 use lockdrill::lock::service::LockName;
-use lockdrill::lock::{
-    Acquired, LockError, LockManager, LostReason, ManagerOptions, Release, Renewal,
-};
+use lockdrill::lock::{Acquired, LockManager, LostReason, Release, Renewal};
 use lockdrill::timeline::event::{Change, Event};
-use nix::sys::signal::Signal;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 use support::etcd_server::EtcdServer;
+use support::one_server;
 use support::place::{Place, Remembering};
 use support::proxy::{Mode, Proxy};
 use support::redis_lab::{LONG, MS, SHORT, acquire, granted, unknown, until};
 use tokio_util::sync::CancellationToken;
 
 async fn with(spec: ConnectSpec) -> LockManager {
-    let kind = backends::named("etcd").unwrap();
-    let service = (kind.connect)(spec).await.unwrap();
-    LockManager::new(service, ManagerOptions::new("test", "app:"))
+    one_server::locks_of("etcd", spec).await
 }
 
 async fn at(address: String) -> LockManager {
@@ -124,43 +120,14 @@ async fn a_transaction_that_is_still_on_its_way_at_the_release_makes_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_server_is_an_error_and_forgets_nothing() {
     let server = EtcdServer::start();
-    let locks = at(server.address()).await;
-    let lock = granted(&locks, LONG).await;
-    server.kill();
-    // The connection notices at once that it is closed, or with the first request.
-    drop(acquire(&locks, SHORT).await);
-    let refused = acquire(&locks, SHORT).await.unwrap_err();
-    assert!(matches!(refused, LockError::Failed(_)), "{refused}");
-    assert!(
-        matches!(lock.renew().await, Renewal::Unknown(_)),
-        "the deadline is far"
-    );
-    assert!(lock.is_locked());
-    let kind = backends::named("etcd").unwrap();
-    let connected = (kind.connect)(ConnectSpec::new(server.address())).await;
-    assert!(matches!(connected.err(), Some(LockError::Failed(_))));
-    server.restart();
-    until("an answer", || async {
-        lock.renew().await == Renewal::Renewed
-    })
-    .await;
-    assert!(matches!(acquire(&locks, LONG).await, Ok(Acquired::Busy(_))));
-    assert_eq!(lock.release().await, Release::Released);
-    let next = granted(&locks, LONG).await;
-    assert!(next.fencing_token() > lock.fencing_token());
+    let [lock, next] = one_server::a_killed_server_is_an_error_and_forgets_nothing(&server).await;
+    assert!(next > lock);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_server_costs_the_budget_and_no_more() {
     let server = EtcdServer::start();
-    let locks = at(server.address()).await;
-    server.signal(Signal::SIGSTOP);
-    let began = Instant::now();
-    let lock = unknown(&locks, SHORT).await;
-    let took = began.elapsed();
-    server.signal(Signal::SIGCONT);
-    assert!(took >= 450 * MS && took < 10 * SHORT, "{took:?}");
-    drop(lock);
+    one_server::a_stopped_server_costs_the_budget_and_no_more(&server).await;
     until_nothing_is_left(&server).await;
 }
 

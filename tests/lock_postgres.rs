@@ -6,21 +6,19 @@ use crate::support;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::service::LockName;
-use lockdrill::lock::{Acquired, LockError, LockManager, ManagerOptions, Release, Renewal};
+use lockdrill::lock::{LockError, LockManager, Release, Renewal};
 use std::sync::Arc;
-use std::time::Instant;
+use support::one_server;
 use support::place::Remembering;
 use support::postgres_server::{Database, PostgresServer};
 use support::proxy::{Mode, Proxy};
-use support::redis_lab::{LONG, MS, SHORT, acquire, granted, unknown, until};
+use support::redis_lab::{LONG, SHORT, acquire, granted, unknown, until};
 use tokio_util::sync::CancellationToken;
 
 const OWNER: &str = "SELECT owner FROM lockdrill_lock WHERE prefix = 'app:' AND key = 'k'";
 
 async fn at(address: String) -> LockManager {
-    let kind = backends::named("postgres").unwrap();
-    let service = (kind.connect)(ConnectSpec::new(address)).await.unwrap();
-    LockManager::new(service, ManagerOptions::new("test", "app:"))
+    one_server::locks_of("postgres", ConnectSpec::new(address)).await
 }
 
 async fn proxied(database: &Database) -> (Proxy, LockManager) {
@@ -74,44 +72,15 @@ async fn an_acquire_that_is_dropped_after_it_was_executed_is_given_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_server_is_an_error_and_forgets_nothing() {
-    let server = Arc::new(PostgresServer::start());
-    let locks = at(server.address()).await;
-    let lock = granted(&locks, LONG).await;
-    server.kill();
-    // The connection notices at once that it is closed, or with the first statement.
-    drop(acquire(&locks, SHORT).await);
-    let refused = acquire(&locks, SHORT).await.unwrap_err();
-    assert!(matches!(refused, LockError::Failed(_)), "{refused}");
-    assert!(
-        matches!(lock.renew().await, Renewal::Unknown(_)),
-        "the deadline is far"
-    );
-    assert!(lock.is_locked());
-    let kind = backends::named("postgres").unwrap();
-    let connected = (kind.connect)(ConnectSpec::new(server.address())).await;
-    assert!(matches!(connected.err(), Some(LockError::Failed(_))));
-    server.restart();
-    until("an answer", || async {
-        lock.renew().await == Renewal::Renewed
-    })
-    .await;
-    assert!(matches!(acquire(&locks, LONG).await, Ok(Acquired::Busy(_))));
-    assert_eq!(lock.release().await, Release::Released);
-    assert_eq!(granted(&locks, LONG).await.fencing_token().unwrap().0, 2);
+    let server = PostgresServer::start();
+    let [_, next] = one_server::a_killed_server_is_an_error_and_forgets_nothing(&server).await;
+    assert_eq!(next.0, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_server_costs_the_budget_and_no_more() {
-    use nix::sys::signal::Signal;
     let server = PostgresServer::start();
-    let locks = at(server.address()).await;
-    server.signal(Signal::SIGSTOP);
-    let began = Instant::now();
-    let lock = unknown(&locks, SHORT).await;
-    let took = began.elapsed();
-    server.signal(Signal::SIGCONT);
-    assert!(took >= 450 * MS && took < 10 * SHORT, "{took:?}");
-    drop(lock);
+    one_server::a_stopped_server_costs_the_budget_and_no_more(&server).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

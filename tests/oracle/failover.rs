@@ -2,6 +2,7 @@
 //! come late or never, a server takes over without what it had not copied, the one before goes on
 //! granting, and is made to copy in its turn. The definitions are read from the truth, pair by pair.
 
+use super::dice::Dice;
 use crate::support::history::{Held, KEY, LEASE_MS, Record, SERVER, SERVER_AHEAD_MS, ns};
 use lockdrill::ids::FencingToken;
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
@@ -76,7 +77,7 @@ pub struct Failover {
     /// The server that took over last.
     ruler: usize,
     now: u64,
-    rng: u64,
+    dice: Dice,
     flawed: bool,
     /// Fencing tokens of a server that took over begin higher than those of every other.
     epochs: bool,
@@ -93,7 +94,7 @@ impl Failover {
             workers: std::array::from_fn(|_| Worker::default()),
             ruler: 0,
             now: 100,
-            rng: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x7272,
+            dice: Dice::new(seed, 0x7272),
             flawed: false,
             epochs: false,
         };
@@ -174,10 +175,7 @@ impl Failover {
     }
 
     fn below(&mut self, n: u64) -> u64 {
-        self.rng ^= self.rng << 13;
-        self.rng ^= self.rng >> 7;
-        self.rng ^= self.rng << 17;
-        (self.rng >> 11) % n
+        self.dice.below(n)
     }
 
     fn chance(&mut self, percent: u64) -> bool {

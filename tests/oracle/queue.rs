@@ -1,6 +1,7 @@
 //! A queue beside the toy store: the accepted writes do jobs, and somebody publishes them, well or
 //! badly. The truth is read from what was put on the record, job by job.
 
+use super::dice::Dice;
 use super::world::World;
 use lockdrill::plan::{Step, StepAction};
 use lockdrill::timeline::event::{AttemptKind, By, Event, Line};
@@ -97,16 +98,5 @@ fn record(lines: &mut Vec<Line>, log: &[(&str, bool)], read: Option<u64>) {
     }
     for (seq, line) in lines.iter_mut().enumerate() {
         line.seq = seq as u64;
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % n
     }
 }

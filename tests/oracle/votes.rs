@@ -3,6 +3,7 @@
 //! not. The definitions are read from the truth, vote by vote: a grant is there while a quorum holds
 //! its key, and promises what a quorum has leased.
 
+use super::dice::Dice;
 use crate::support::history::{Held, KEY, LEASE_MS, Record, SERVER, SERVER_AHEAD_MS, ns};
 use lockdrill::ids::FencingToken;
 use lockdrill::timeline::event::{Answer, By, Change, Event, Line, Outcome};
@@ -51,7 +52,7 @@ pub struct Votes {
     servers: Vec<Server>,
     holds: [Option<usize>; 3],
     now: u64,
-    rng: u64,
+    dice: Dice,
     /// Splits in which nobody had a quorum.
     pub splits: u64,
     flawed: bool,
@@ -67,7 +68,7 @@ impl Votes {
             servers: Vec::new(),
             holds: [None; 3],
             now: 100,
-            rng: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x9393,
+            dice: Dice::new(seed, 0x9393),
             splits: 0,
             flawed: false,
         };
@@ -152,10 +153,7 @@ impl Votes {
     }
 
     fn below(&mut self, n: u64) -> u64 {
-        self.rng ^= self.rng << 13;
-        self.rng ^= self.rng >> 7;
-        self.rng ^= self.rng << 17;
-        (self.rng >> 11) % n
+        self.dice.below(n)
     }
 
     fn chance(&mut self, percent: u64) -> bool {

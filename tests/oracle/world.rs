@@ -1,6 +1,7 @@
 //! A toy world: one lock server, one store, three workers, all of them now and then unsound. Times
 //! are multiples of 10 ms, so that nothing lies within ε of anything else by chance.
 
+use super::dice::Dice;
 use crate::support::history::{Held, LEASE_MS, Record};
 use lockdrill::ids::FencingToken;
 use lockdrill::timeline::event::{Answer, Change, Line, Outcome};
@@ -81,7 +82,7 @@ pub struct World {
     pub finals: trouble::Finals,
     pub end: u64,
     now: u64,
-    rng: u64,
+    dice: Dice,
     flawed: bool,
     fenced: bool,
     /// The grant that the key names, and the key's deadline.
@@ -117,7 +118,7 @@ impl World {
             finals: trouble::Finals::default(),
             end: 0,
             now: 100,
-            rng: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5151,
+            dice: Dice::new(seed, 0x5151),
             flawed: false,
             fenced: true,
             key: None,
@@ -155,10 +156,7 @@ impl World {
     }
 
     fn below(&mut self, n: u64) -> u64 {
-        self.rng ^= self.rng << 13;
-        self.rng ^= self.rng >> 7;
-        self.rng ^= self.rng << 17;
-        (self.rng >> 11) % n
+        self.dice.below(n)
     }
 
     fn chance(&mut self, percent: u64) -> bool {

@@ -2,6 +2,7 @@
 //! value. A missing server fails the test; it is never skipped.
 
 use super::http;
+use super::one_server::{OneServer, shared};
 use lockdrill::env::etcd::find;
 use lockdrill::env::etcd::server::Launch;
 use nix::sys::signal::{Signal, kill};
@@ -32,12 +33,7 @@ pub struct EtcdServer {
 impl EtcdServer {
     /// The one that all tests share who run now. Nobody may do anything to it.
     pub fn shared() -> Arc<EtcdServer> {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(EtcdServer::start());
-            *shared = Arc::downgrade(&server);
-            server
-        })
+        shared(&SHARED, EtcdServer::start)
     }
 
     /// One of its own.
@@ -58,38 +54,6 @@ impl EtcdServer {
             // Somebody else took a port in between.
         }
         panic!("no etcd could be started");
-    }
-
-    /// `127.0.0.1:port`.
-    pub fn address(&self) -> String {
-        format!("{HOST}:{}", self.port)
-    }
-
-    /// SIGKILL, and waits until it is gone.
-    pub fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-
-    /// SIGSTOP or SIGCONT.
-    pub fn signal(&self, which: Signal) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let pid = i32::try_from(child.id()).expect("a pid fits");
-        kill(Pid::from_raw(pid), which).expect("our own child");
-    }
-
-    /// Starts it again with what it had, after [`EtcdServer::kill`].
-    pub fn restart(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let again = spawn(self.dir.path(), self.port, self.peers);
-            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
-            if self.answers() {
-                return;
-            }
-        }
-        panic!("etcd did not come back on port {}", self.port);
     }
 
     /// Has a leader, and is the process that we started.
@@ -141,6 +105,38 @@ impl EtcdServer {
         let answer = self.tell("lease/leases", &json!({}));
         let leases = answer.get("leases").and_then(Value::as_array);
         leases.map_or(0, Vec::len)
+    }
+}
+
+impl OneServer for EtcdServer {
+    const BACKEND: &'static str = "etcd";
+
+    fn address(&self) -> String {
+        format!("{HOST}:{}", self.port)
+    }
+
+    fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    fn signal(&self, which: Signal) {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let pid = i32::try_from(child.id()).expect("a pid fits");
+        kill(Pid::from_raw(pid), which).expect("our own child");
+    }
+
+    fn restart(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            let again = spawn(self.dir.path(), self.port, self.peers);
+            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
+            if self.answers() {
+                return;
+            }
+        }
+        panic!("etcd did not come back on port {}", self.port);
     }
 }
 

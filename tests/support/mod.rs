@@ -10,6 +10,7 @@ pub mod etcd_server;
 pub mod golden;
 pub mod history;
 pub mod http;
+pub mod one_server;
 pub mod pause_drill;
 pub mod place;
 pub mod played_director;

@@ -2,6 +2,7 @@
 
 use super::deployment::Deployed;
 use super::etcd_server::EtcdServer;
+use super::one_server::OneServer as _;
 use super::postgres_server::{Database, PostgresServer};
 use super::redis_server::RedisServer;
 use lockdrill::ids::{GrantId, OwnerToken};

@@ -3,6 +3,7 @@
 //!
 //! `initdb` takes most of a second, so its result is kept in the build folder and copied.
 
+use super::one_server::{OneServer, shared};
 use lockdrill::env::postgres::find;
 use lockdrill::env::postgres::server::{self, Launch};
 use lockdrill::env::procfs;
@@ -41,12 +42,7 @@ pub struct Database {
 impl PostgresServer {
     /// The one that all tests share who run now. Nobody may do anything to it.
     pub fn shared() -> Arc<PostgresServer> {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(PostgresServer::start());
-            *shared = Arc::downgrade(&server);
-            server
-        })
+        shared(&SHARED, PostgresServer::start)
     }
 
     /// One of its own.
@@ -66,39 +62,9 @@ impl PostgresServer {
         panic!("no Postgres could be started");
     }
 
-    /// `127.0.0.1:port`.
-    pub fn address(&self) -> String {
-        format!("{HOST}:{}", self.port)
-    }
-
     /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port
-    }
-
-    /// SIGKILL to all of it, and waits until it is gone.
-    pub fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        end(&mut child);
-    }
-
-    /// SIGSTOP or SIGCONT to all of it.
-    pub fn signal(&self, which: Signal) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        signal(&child, which);
-    }
-
-    /// Starts it again with what it had, after [`PostgresServer::kill`].
-    pub fn restart(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let again = spawn(self.dir.path(), self.port);
-            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
-            if self.answers() {
-                return;
-            }
-        }
-        panic!("Postgres did not come back on port {}", self.port);
     }
 
     /// Listens, and is the process that we started.
@@ -143,6 +109,36 @@ impl PostgresServer {
             .expect("a connection to the test's own server");
         tokio::spawn(connection);
         client
+    }
+}
+
+impl OneServer for PostgresServer {
+    const BACKEND: &'static str = "postgres";
+
+    fn address(&self) -> String {
+        format!("{HOST}:{}", self.port)
+    }
+
+    fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        end(&mut child);
+    }
+
+    fn signal(&self, which: Signal) {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        signal(&child, which);
+    }
+
+    fn restart(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            let again = spawn(self.dir.path(), self.port);
+            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
+            if self.answers() {
+                return;
+            }
+        }
+        panic!("Postgres did not come back on port {}", self.port);
     }
 }
 
