@@ -6,7 +6,7 @@
 //! takes its connection with it, and the next one goes to the next member. Nothing waits beyond its
 //! deadline. No TLS.
 
-use crate::redis_link::WrongAddress;
+use crate::address::{WrongAddress, host_and_port};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -55,24 +55,12 @@ impl Drop for Live {
 impl Link {
     /// Nothing is connected yet. The address is `host:port`, or several of them with commas.
     pub(crate) fn new(address: &str) -> Result<Link, WrongAddress> {
-        let wrong = |why: &str| WrongAddress {
-            address: address.to_owned(),
-            why: why.to_owned(),
-        };
-        let mut places = Vec::new();
-        for place in address.split(',').map(str::trim) {
-            let (host, port) = place
-                .rsplit_once(':')
-                .ok_or_else(|| wrong("it needs a port"))?;
-            if host.is_empty() {
-                return Err(wrong("it needs a host"));
-            }
-            port.parse::<u16>()
-                .map_err(|_| wrong("its port is not a number up to 65535"))?;
-            places.push(place.to_owned());
+        let places: Vec<&str> = address.split(',').map(str::trim).collect();
+        for place in &places {
+            host_and_port(place).map_err(|why| WrongAddress::new(address, why))?;
         }
         Ok(Link {
-            places,
+            places: places.into_iter().map(str::to_owned).collect(),
             next: AtomicUsize::new(0),
             resting: Mutex::default(),
         })

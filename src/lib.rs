@@ -25,6 +25,7 @@ compile_error!(
      and, where allowed, namespaces"
 );
 
+mod address;
 pub mod clock;
 mod etcd_link;
 pub mod ids;

@@ -5,8 +5,8 @@
 //! trip and is a transaction of its own. A connection that let one statement time out is thrown
 //! away. Nothing waits beyond its deadline. No TLS.
 
+use crate::address::WrongAddress;
 use crate::kept::{Kept, Usable};
-use crate::redis_link::WrongAddress;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -5,6 +5,7 @@
 //! black-holed connection for ever. Here a connection that let one command time out is thrown
 //! away, because its next reply might come arbitrarily late. Nothing waits beyond its deadline.
 
+use crate::address::{WrongAddress, host_and_port};
 use crate::kept::{Kept, Usable};
 use redis::aio::MultiplexedConnection;
 use redis::{
@@ -20,15 +21,6 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) struct Link {
     address: String,
     kept: Kept<Live>,
-}
-
-/// An address that cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WrongAddress {
-    /// As it was given.
-    pub(crate) address: String,
-    /// What is wrong with it.
-    pub(crate) why: String,
 }
 
 /// One connection. Its driver ends with it.
@@ -48,18 +40,7 @@ impl Drop for Live {
 impl Link {
     /// Nothing is connected yet.
     pub(crate) fn new(address: &str) -> Result<Link, WrongAddress> {
-        let wrong = |why: &str| WrongAddress {
-            address: address.to_owned(),
-            why: why.to_owned(),
-        };
-        let (host, port) = address
-            .rsplit_once(':')
-            .ok_or_else(|| wrong("it needs a port"))?;
-        if host.is_empty() {
-            return Err(wrong("it needs a host"));
-        }
-        port.parse::<u16>()
-            .map_err(|_| wrong("its port is not a number up to 65535"))?;
+        host_and_port(address).map_err(|why| WrongAddress::new(address, why))?;
         Ok(Link {
             address: address.to_owned(),
             kept: Kept::default(),

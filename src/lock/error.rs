@@ -1,7 +1,8 @@
 //! What can go wrong, with the one distinction that matters kept in the types: *definitely not
 //! executed* and *may have been executed* are never the same value.
 
-use crate::redis_link::{NoAnswer, WrongAddress};
+use crate::address::WrongAddress;
+use crate::redis_link::NoAnswer;
 use std::time::Duration;
 
 /// A command to a back end that brought no answer of its own.

@@ -1,6 +1,6 @@
 //! Addresses of Postgres servers, as people write them.
 
-use crate::redis_link::WrongAddress;
+use crate::address::{WrongAddress, host_and_port};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
@@ -8,23 +8,12 @@ use tokio_postgres::config::Host;
 const DEFAULT: &str = "postgres";
 
 pub(super) fn by_parts(address: &str) -> Result<(Config, String, u16), WrongAddress> {
-    let wrong = |why: &str| WrongAddress {
-        address: address.to_owned(),
-        why: why.to_owned(),
-    };
+    let wrong = |why: &str| WrongAddress::new(address, why);
     let (place, database) = address.split_once('/').unwrap_or((address, DEFAULT));
-    let (host, port) = place
-        .rsplit_once(':')
-        .ok_or_else(|| wrong("it needs a port"))?;
-    if host.is_empty() {
-        return Err(wrong("it needs a host"));
-    }
+    let (host, port) = host_and_port(place).map_err(wrong)?;
     if database.is_empty() {
         return Err(wrong("it needs a database behind the slash"));
     }
-    let port = port
-        .parse()
-        .map_err(|_| wrong("its port is not a number up to 65535"))?;
     let mut config = Config::new();
     config.user(DEFAULT).dbname(database);
     Ok((config, host.to_owned(), port))
@@ -32,10 +21,7 @@ pub(super) fn by_parts(address: &str) -> Result<(Config, String, u16), WrongAddr
 
 /// The address itself is not told: a password may stand in it.
 pub(super) fn by_url(address: &str) -> Result<(Config, String, u16), WrongAddress> {
-    let wrong = |why: &str| WrongAddress {
-        address: "postgres://…".to_owned(),
-        why: why.to_owned(),
-    };
+    let wrong = |why: &str| WrongAddress::new("postgres://…", why);
     let mut config: Config = address
         .parse()
         .map_err(|_| wrong("it cannot be understood"))?;

@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
         "problem",
         "exit",
         "say",
+        "address",
         "etcd_link",
         "postgres_link",
         "kept",

@@ -13,10 +13,10 @@
 use crate::etcd_link::Link;
 use crate::ids::FencingToken;
 use crate::lock::backends::etcd_ear::Ear;
-use crate::lock::backends::etcd_steps::{Etcd, believed, fencing_token, nonsense};
+use crate::lock::backends::etcd_steps::{Etcd, believed};
 use crate::lock::backends::etcd_words::{self as words, Key};
 use crate::lock::backends::{
-    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
 };
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
@@ -47,18 +47,7 @@ pub const KIND: LockKind = LockKind {
     },
     servers: Servers::Etcd,
     within_one_process: false,
-    flaws: &[
-        Flaw::BlindRelease,
-        Flaw::BlindRenew,
-        Flaw::RenewRecreates,
-        Flaw::DeadlineFromReply,
-        Flaw::TimeoutMeansBusy,
-        Flaw::IgnoresRenewalFailure,
-        Flaw::SwallowsReleaseError,
-        Flaw::FailsOpen,
-        Flaw::HotPoll,
-        Flaw::WallClockDeadline,
-    ],
+    flaws: &[Flaw::BlindRelease, Flaw::BlindRenew, Flaw::RenewRecreates],
     on_the_wire: |_, _| Vec::new(),
     connect,
 };

@@ -1,9 +1,8 @@
 //! The requests that the operations of the etcd back end are made of.
 
 use crate::etcd_link::{Code, Link, NoAnswer};
-use crate::ids::FencingToken;
-use crate::lock::backends::Armed;
 use crate::lock::backends::etcd_words::{self as words, Found, Key};
+use crate::lock::backends::{Armed, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Ask, RenewAnswer};
@@ -26,17 +25,6 @@ impl From<NoAnswer> for CommandError {
             NoAnswer::Unknown(why) => CommandError::Unknown(why),
         }
     }
-}
-
-/// An answer that the server does not give to what was asked: something ran, but who knows what.
-pub(super) fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's answer makes no sense".into())
-}
-
-pub(super) fn fencing_token(revision: i64) -> Result<FencingToken, CommandError> {
-    u64::try_from(revision)
-        .map(FencingToken)
-        .map_err(|_| nonsense())
 }
 
 /// What the server keeps may be longer than what was asked for; it is not believed in.

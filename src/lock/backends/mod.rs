@@ -3,7 +3,8 @@
 //! How to add one: a file with a type that implements [`LockService`] and a [`LockKind`], its
 //! line in [`ALL`], and the shared conformance suite passes over it.
 
-use crate::lock::error::LockError;
+use crate::ids::FencingToken;
+use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
 use crate::lock::service::{Capabilities, LockService, Promise};
@@ -147,13 +148,31 @@ pub struct LockKind {
     pub servers: Servers,
     /// Its locks exist within one process: two processes never meet at them.
     pub within_one_process: bool,
-    /// The defects that can be built into it.
+    /// The defects that can be built into it, beside those above every back end.
     pub flaws: &'static [Flaw],
     /// Byte strings of which one is in every request of this kind and in none of another, so that
     /// somebody on the way can choose it; none where that cannot be done.
     pub on_the_wire: fn(Option<Flaw>, Command) -> Vec<String>,
     /// Connects, so that a wrong address is found before the first lock is taken.
     pub connect: fn(ConnectSpec) -> Connecting,
+}
+
+/// The defects of what stands above every back end, so that each can have them.
+const ABOVE: &[Flaw] = &[
+    Flaw::DeadlineFromReply,
+    Flaw::TimeoutMeansBusy,
+    Flaw::IgnoresRenewalFailure,
+    Flaw::SwallowsReleaseError,
+    Flaw::FailsOpen,
+    Flaw::HotPoll,
+    Flaw::WallClockDeadline,
+];
+
+impl LockKind {
+    /// Whether this defect can be built into it.
+    pub fn takes(&self, flaw: Flaw) -> bool {
+        ABOVE.contains(&flaw) || self.flaws.contains(&flaw)
+    }
 }
 
 /// Every back end.
@@ -173,10 +192,22 @@ pub fn named(name: &str) -> Option<&'static LockKind> {
     ALL.iter().find(|kind| kind.name == name)
 }
 
+/// An answer that none of our commands has: something ran, but who knows what.
+fn nonsense() -> CommandError {
+    CommandError::Unknown("the server's answer makes no sense".into())
+}
+
+/// A fencing token as a server tells it.
+fn fencing_token(number: i64) -> Result<FencingToken, CommandError> {
+    u64::try_from(number)
+        .map(FencingToken)
+        .map_err(|_| nonsense())
+}
+
 /// Refuses a flaw that this back end does not have.
 fn check_flaw(kind: &'static LockKind, flaw: Option<Flaw>) -> Result<(), LockError> {
     match flaw {
-        Some(flaw) if !kind.flaws.contains(&flaw) => Err(LockError::NoSuchFlaw {
+        Some(flaw) if !kind.takes(flaw) => Err(LockError::NoSuchFlaw {
             backend: kind.name,
             flaw: flaw.name(),
         }),

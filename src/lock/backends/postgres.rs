@@ -6,7 +6,7 @@ use crate::lock::backends::postgres_ear::{self, Ear};
 pub use crate::lock::backends::postgres_words::TABLE;
 use crate::lock::backends::postgres_words::{DRAW, Digested, GREETING, REMAINING, Words};
 use crate::lock::backends::{
-    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
 };
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
@@ -44,18 +44,7 @@ pub const KIND: LockKind = LockKind {
     },
     servers: Servers::Postgres,
     within_one_process: false,
-    flaws: &[
-        Flaw::BlindRelease,
-        Flaw::BlindRenew,
-        Flaw::RenewRecreates,
-        Flaw::DeadlineFromReply,
-        Flaw::TimeoutMeansBusy,
-        Flaw::IgnoresRenewalFailure,
-        Flaw::SwallowsReleaseError,
-        Flaw::FailsOpen,
-        Flaw::HotPoll,
-        Flaw::WallClockDeadline,
-    ],
+    flaws: &[Flaw::BlindRelease, Flaw::BlindRenew, Flaw::RenewRecreates],
     on_the_wire: |_, _| Vec::new(),
     connect,
 };
@@ -111,20 +100,9 @@ impl From<NoAnswer> for CommandError {
     }
 }
 
-/// A row that none of our statements gives: something ran, but who knows what.
-pub(super) fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's answer makes no sense".into())
-}
-
 /// A column of a row.
 pub(super) fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, CommandError> {
     row.try_get(index).map_err(|_| nonsense())
-}
-
-pub(super) fn fencing_token(number: i64) -> Result<FencingToken, CommandError> {
-    u64::try_from(number)
-        .map(FencingToken)
-        .map_err(|_| nonsense())
 }
 
 /// A lease that has ended meanwhile has nothing left.

@@ -10,7 +10,7 @@
 //! so with its next renewal, and never gets it back.
 
 use crate::lock::backends::postgres::{
-    CONNECT_BUDGET, STAYS, column, failed, fencing_token, lease_ms, milliseconds, nonsense, reach,
+    CONNECT_BUDGET, STAYS, column, failed, lease_ms, milliseconds, reach,
 };
 use crate::lock::backends::postgres_ear::Ear;
 use crate::lock::backends::postgres_sessions::{
@@ -18,7 +18,7 @@ use crate::lock::backends::postgres_sessions::{
 };
 use crate::lock::backends::postgres_words::Digested;
 use crate::lock::backends::{
-    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw,
+    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
 };
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
@@ -47,15 +47,7 @@ pub const KIND: LockKind = LockKind {
     },
     servers: Servers::PostgresSessions,
     within_one_process: false,
-    flaws: &[
-        Flaw::DeadlineFromReply,
-        Flaw::TimeoutMeansBusy,
-        Flaw::IgnoresRenewalFailure,
-        Flaw::SwallowsReleaseError,
-        Flaw::FailsOpen,
-        Flaw::HotPoll,
-        Flaw::WallClockDeadline,
-    ],
+    flaws: &[],
     on_the_wire: |_, _| Vec::new(),
     connect,
 };

@@ -1,9 +1,9 @@
 //! The sessions of locks that sessions hold, and what is said to them: one statement an operation.
 
 use crate::ids::OwnerToken;
-use crate::lock::backends::Armed;
-use crate::lock::backends::postgres::{column, lease_ms, nonsense};
+use crate::lock::backends::postgres::{column, lease_ms};
 use crate::lock::backends::postgres_words::Digested;
+use crate::lock::backends::{Armed, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Ask, LockName};

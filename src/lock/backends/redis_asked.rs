@@ -1,7 +1,8 @@
 //! Asking servers where a lock lives: their addresses, and all of them at once.
 
+use crate::address::WrongAddress;
 use crate::lock::backends::Via;
-use crate::redis_link::{Link, NoAnswer, WrongAddress};
+use crate::redis_link::{Link, NoAnswer};
 use redis::{Cmd, Value};
 use std::sync::Arc;
 use std::time::Duration;

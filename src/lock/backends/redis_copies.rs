@@ -1,8 +1,9 @@
 //! How many replicas have a grant: a mark is written behind it, and `WAIT` counts those that have the
 //! mark, on the same connection. Whoever else uses that connection waits meanwhile, so it is short.
 
+use crate::lock::backends::nonsense;
 use crate::lock::backends::redis_lock::Redis;
-use crate::lock::backends::redis_scripts::{Keys, Text, nonsense};
+use crate::lock::backends::redis_scripts::{Keys, Text};
 use crate::lock::error::CommandError;
 use crate::lock::service::Ask;
 use redis::Value;

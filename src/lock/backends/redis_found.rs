@@ -31,14 +31,7 @@ pub(super) const FOUND_FLAWS: &[Flaw] = &[
     Flaw::BlindRenew,
     Flaw::RenewRecreates,
     Flaw::SetThenPexpire,
-    Flaw::DeadlineFromReply,
-    Flaw::TimeoutMeansBusy,
-    Flaw::IgnoresRenewalFailure,
-    Flaw::SwallowsReleaseError,
     Flaw::EvalshaOnly,
-    Flaw::FailsOpen,
-    Flaw::HotPoll,
-    Flaw::WallClockDeadline,
     Flaw::PlainCounter,
 ];
 

@@ -11,9 +11,9 @@ use crate::lock::backends::redis_ear::Ear;
 use crate::lock::backends::redis_found::Seeker;
 use crate::lock::backends::redis_route::{Call, Route, What};
 use crate::lock::backends::redis_scripts::{
-    Keys, Scripts, Text, fencing_token, milliseconds, needs_two, nonsense,
+    Keys, Scripts, Text, milliseconds, needs_two, token_of,
 };
-use crate::lock::backends::{Armed, ConnectSpec, LockKind, check_flaw};
+use crate::lock::backends::{Armed, ConnectSpec, LockKind, check_flaw, nonsense};
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{
@@ -150,7 +150,7 @@ impl LockService for Redis {
         match answer {
             Value::Array(fields) => match fields.as_slice() {
                 [Value::Int(1), minted @ ..] => {
-                    let fencing = minted.first().map_or(Ok(None), fencing_token)?;
+                    let fencing = minted.first().map_or(Ok(None), token_of)?;
                     let fencing = match self.flaw {
                         Some(flaw) => {
                             Box::pin(self.second_command(flaw, &keys, ask, fencing)).await?
@@ -229,7 +229,7 @@ impl LockService for Redis {
         let keys = Keys::of(name);
         incr.arg(keys.fence());
         let drawn = self.plain(keys.fence(), &incr, until).await?;
-        fencing_token(&drawn)?.ok_or_else(nonsense)
+        token_of(&drawn)?.ok_or_else(nonsense)
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {

@@ -3,6 +3,7 @@
 //! nothing else.
 
 use crate::ids::FencingToken;
+use crate::lock::backends::{fencing_token, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::probe::Command;
@@ -173,16 +174,10 @@ pub(super) const fn needs_two(flaw: Flaw) -> bool {
     matches!(flaw, Flaw::SetThenPexpire | Flaw::FenceAfterSet)
 }
 
-/// A reply that none of our scripts gives: something ran, but who knows what.
-pub(super) fn nonsense() -> CommandError {
-    CommandError::Unknown("the server's reply makes no sense".into())
-}
-
-pub(super) fn fencing_token(value: &Value) -> Result<Option<FencingToken>, CommandError> {
+/// A fencing token that a script may have drawn.
+pub(super) fn token_of(value: &Value) -> Result<Option<FencingToken>, CommandError> {
     match value {
-        Value::Int(token) => u64::try_from(*token)
-            .map(|token| Some(FencingToken(token)))
-            .map_err(|_| nonsense()),
+        Value::Int(token) => fencing_token(*token).map(Some),
         Value::Nil => Ok(None),
         _ => Err(nonsense()),
     }

@@ -3,7 +3,7 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::redis_lock::Redis;
-use crate::lock::backends::redis_scripts::{Keys, fencing_token, needs_two};
+use crate::lock::backends::redis_scripts::{Keys, needs_two, token_of};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::Ask;
@@ -32,7 +32,7 @@ impl Redis {
                 let mut incr = redis::cmd("INCR");
                 incr.arg(keys.fence());
                 let minted = self.plain(keys.fence(), &incr, ask.until).await;
-                fencing_token(&minted.map_err(half_done)?)
+                token_of(&minted.map_err(half_done)?)
             }
             Flaw::FenceAfterSet
             | Flaw::BlindRelease
