@@ -132,7 +132,7 @@ impl RightfulServed {
             write.write,
             secs(write.applied),
             who(history, grant),
-            secs(grant.definite.map_or(0, |span| span.to)),
+            secs(grant.ended()),
         );
         Finding::violated(self, why)
             .resting_on([write.seq, grant.seq])
