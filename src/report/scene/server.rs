@@ -61,7 +61,9 @@ fn as_told(history: &History, server: &str, (gone, back): (u64, u64)) -> (u64, u
     };
     let from = window.onsets.first().map_or(gone, |onset| onset.effective);
     let heal = window.heals.first().filter(|heal| heal.began <= back);
-    let seen = heal.and_then(|heal| heal.removed).filter(|seen| back <= *seen);
+    let seen = heal
+        .and_then(|heal| heal.removed)
+        .filter(|seen| back <= *seen);
     let to = seen.unwrap_or(back);
     if from < to { (from, to) } else { (gone, back) }
 }

@@ -2,7 +2,7 @@
 //! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
 use super::protection::reached;
-use super::{beside, faults_done, finding, harm, inverted};
+use super::{beside, faults_done, finding, inverted};
 use crate::checks::{EVIDENCE, Outcome};
 use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
@@ -27,22 +27,23 @@ pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
     told
 }
 
-/// What the controls took away, and the harm that was done without it.
+/// What the controls took away and the work was lost without.
 fn needed(model: &Model) -> Option<Sentence> {
     let controls = model.arms.get(1..).unwrap_or_default().iter();
     let mut lost = controls.filter_map(|arm| {
         let change = arm.plan()?.control.as_ref()?;
         let is_lost =
             arm.result.red_as_required == Some(true) && arm.result.protection == Protection::Lost;
-        is_lost.then(|| (protection_of(change), arm))
+        is_lost.then(|| (protection_of(change), &arm.result.arm))
     });
-    let named = |sentence: Sentence, (what, arm): (String, &ArmModel)| {
+    let named = |sentence: Sentence, (what, arm): (String, &String)| {
         sentence
-            .text(format!("{what} (without it, in control "))
-            .code(&arm.result.arm)
-            .text(format!(", {})", harm::done(arm)))
+            .text(format!("{what} (control "))
+            .code(arm)
+            .text(")")
     };
-    let head = Sentence::of("needed for it, as this run shows: ");
+    let head =
+        Sentence::of("needed for it, because without it the work was not protected in this run: ");
     let first = named(head, lost.next()?);
     Some(lost.fold(first, |sentence, next| named(sentence.text("; "), next)))
 }
@@ -107,10 +108,10 @@ fn by_outbox(arm: &ArmModel) -> Option<Sentence> {
     let published = finding(arm, "published_once").filter(|found| !found.vacuous)?;
     match (arm.result.protection, published.outcome) {
         (Protection::Kept, Outcome::Holds) if outbox => Some(Sentence::of(
-            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it; the lock and the fence were not put to the test, because no late writer came",
+            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it. No writer came late, so the fence had nothing to refuse",
         )),
         (Protection::Lost, Outcome::Violated) => Some(Sentence::of(
-            "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
+            "none: a lock is no transaction, and nothing holds the store and the queue together",
         )),
         _other => None,
     }
