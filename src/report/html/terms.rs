@@ -115,7 +115,7 @@ const TERMS: &[Term] = &[
     term(
         "stale",
         &["stale"],
-        "A write of an older holder: its fencing token is older than one that the store knew already, or the same that another grant has used. Accepting it is damage. Where the lock has issued wrong tokens (its counter was lost), the write of the rightful holder looks so, too: that one is told apart, as refused although its writer was entitled, and is not called stale.",
+        "A write whose fencing token is lower than one that the store knew already, or the same that another grant has used: of a holder whose time is over, or of one whom a server let in that another had replaced. Accepting it is damage. Where the lock has issued wrong tokens (its counter was lost), the write of the rightful holder looks so, too: that one is told apart, as refused although its writer was entitled, and is not called stale.",
     ),
     term(
         "late",

@@ -107,22 +107,18 @@ fn end_before_the_next(history: &History, tenures: &mut [Tenure]) {
 
 fn from_grant(history: &History, grant: &Grant) -> Tenure {
     let endless = endless(grant);
-    let lease_ends = if endless {
-        NEVER
+    let entitled = if endless {
+        grant.ends_with(NEVER)
     } else {
-        grant.lease_ends.middle()
+        grant.ended()
     };
-    let (entitled, ended, key_taken) = match &grant.end {
-        KeyEnd::Released { at, .. } => (at.middle().min(lease_ends), Ended::Released, None),
+    let (ended, key_taken) = match &grant.end {
+        KeyEnd::Released { .. } => (Ended::Released, None),
         KeyEnd::Taken { at, seq, cause, .. } => {
-            // Its own release, even of a key that was gone, gives the lock back.
-            let given_back = grant.definite.map_or(NEVER, |span| span.to);
-            let released = given_back < grant.lease_ends.earliest;
-            let entitled = if released { given_back } else { lease_ends };
             let taken = Taken::of(history, grant, (cause, at.latest, *seq));
-            (entitled, Ended::Expired, Some(taken))
+            (Ended::Expired, Some(taken))
         }
-        KeyEnd::Expired { .. } | KeyEnd::Open => (lease_ends, Ended::Expired, None),
+        KeyEnd::Expired { .. } | KeyEnd::Open => (Ended::Expired, None),
     };
     let until = key_taken.map_or(entitled, |taken| taken.at.min(entitled));
     let from = grant.granted.middle();

@@ -161,17 +161,12 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
     marks
 }
 
-/// By how much a write was late, as the findings tell it: since the last instant at which its
-/// lease may still have run.
+/// By how much a write was late, as the findings tell it: since its writer's entitlement ended.
 fn late(mark: &WriteMark, tenures: &[Tenure], history: &History) -> Option<u64> {
-    let applied = mark.applied?;
-    let middle = applied.checked_sub(tenures.get(mark.tenure?)?.entitled)?;
-    let grant = mark
-        .grant
-        .as_ref()
-        .and_then(|grant| history.grant_of(grant));
-    let surely = grant.and_then(|grant| applied.checked_sub(grant.possible.to));
-    (middle > history.epsilon_ns).then_some(surely.unwrap_or(middle))
+    let late = mark
+        .applied?
+        .checked_sub(tenures.get(mark.tenure?)?.entitled)?;
+    (late > history.epsilon_ns).then_some(late)
 }
 
 fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {

@@ -2,7 +2,7 @@
 //! it is missing.
 
 use super::protection::{most_telling, reached};
-use super::{bare, consequence, finding, protection};
+use super::{bare, consequence, finding, harm, protection};
 use crate::checks::{Finding, Outcome};
 use crate::lock::flaws::Flaw;
 use crate::plan::Control;
@@ -73,7 +73,7 @@ fn loss(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
         return sentence;
     }
     sentence
-        .text("; the work was lost: ")
+        .text(format!("; {}: ", harm::done(control)))
         .then(protection::why(control))
 }
 
@@ -112,6 +112,7 @@ fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
     };
     match consequence::lost(&control.scene, write) {
         Some(lost) => sentence.text("; ").then(lost),
+        None if harm::nothing_lost(control) => sentence.text("; no update was lost by it"),
         None => sentence,
     }
 }

@@ -8,6 +8,7 @@ mod drills;
 pub mod faults_done;
 pub mod first_line;
 mod free;
+mod harm;
 pub mod holding;
 mod inverted;
 pub mod limits;

@@ -2,7 +2,7 @@
 //! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
 use super::protection::reached;
-use super::{beside, faults_done, finding, inverted};
+use super::{beside, faults_done, finding, harm, inverted};
 use crate::checks::{EVIDENCE, Outcome};
 use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
@@ -27,22 +27,22 @@ pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
     told
 }
 
-/// What the controls took away and the work was lost without.
+/// What the controls took away, and the harm that was done without it.
 fn needed(model: &Model) -> Option<Sentence> {
     let controls = model.arms.get(1..).unwrap_or_default().iter();
     let mut lost = controls.filter_map(|arm| {
         let change = arm.plan()?.control.as_ref()?;
         let is_lost =
             arm.result.red_as_required == Some(true) && arm.result.protection == Protection::Lost;
-        is_lost.then(|| (protection_of(change), &arm.result.arm))
+        is_lost.then(|| (protection_of(change), arm))
     });
-    let named = |sentence: Sentence, (what, arm): (String, &String)| {
+    let named = |sentence: Sentence, (what, arm): (String, &ArmModel)| {
         sentence
-            .text(format!("{what} (control "))
-            .code(arm)
-            .text(")")
+            .text(format!("{what} (without it, in control "))
+            .code(&arm.result.arm)
+            .text(format!(", {})", harm::done(arm)))
     };
-    let head = Sentence::of("needed for it, because without it the work was lost in this run: ");
+    let head = Sentence::of("needed for it, as this run shows: ");
     let first = named(head, lost.next()?);
     Some(lost.fold(first, |sentence, next| named(sentence.text("; "), next)))
 }
@@ -107,7 +107,7 @@ fn by_outbox(arm: &ArmModel) -> Option<Sentence> {
     let published = finding(arm, "published_once").filter(|found| !found.vacuous)?;
     match (arm.result.protection, published.outcome) {
         (Protection::Kept, Outcome::Holds) if outbox => Some(Sentence::of(
-            "the lock kept the writers apart, and the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it",
+            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it; the lock and the fence were not put to the test, because no late writer came",
         )),
         (Protection::Lost, Outcome::Violated) => Some(Sentence::of(
             "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
@@ -128,17 +128,21 @@ fn by_fence(arm: &ArmModel, mode: &str) -> Sentence {
     }
     if beside::refused_read(&arm.scene).is_some() {
         return Sentence::of(format!(
-            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused the stale read; the lock alone did not keep the older holder out"
+            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused the stale read; the lock alone did not keep the reader out"
         ));
     }
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
     if sealed {
         return Sentence::of(format!(
-            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so the older holder's write was refused even before the new holder had written; the lock alone did not keep it out"
+            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so the write with the lower one was refused even before the new holder had written; the lock alone did not keep it out"
         ));
     }
     Sentence::of(format!(
-        "the store's fence ({mode}): it compares fencing tokens and refused the older holder's write; the lock alone did not keep it out"
+        "the store's fence ({mode}): it compares fencing tokens and refused {}; the lock alone did not keep it out",
+        match refused.iter().all(|write| write.twin.is_some()) {
+            true => "the write whose token another grant had used",
+            false => "the write whose token was lower than one that it knew",
+        }
     ))
 }
 
