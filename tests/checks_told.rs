@@ -266,5 +266,8 @@ fn an_accepted_stale_write_is_told_with_what_it_did() {
         h.judge("no_stale_write")
     };
     tells(&story(true), "so no update was lost by it");
-    tells(&story(false), "without having read it, so that update is lost");
+    tells(
+        &story(false),
+        "without having read it, so that update is lost",
+    );
 }

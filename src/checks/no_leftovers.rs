@@ -45,7 +45,10 @@ impl Check for NoLeftovers {
             [] => "nothing was left".to_owned(),
             keys => format!(
                 "nothing was left but what ends by itself: {}",
-                keys.iter().map(|key| ending(history, key)).collect::<Vec<_>>().join("; ")
+                keys.iter()
+                    .map(|key| ending(history, key))
+                    .collect::<Vec<_>>()
+                    .join("; ")
             ),
         };
         Finding::holds(self, why)
@@ -58,7 +61,11 @@ impl Check for NoLeftovers {
 fn ending(history: &History, key: &FinalKey) -> String {
     let left = secs(ms(key.remaining_ms.unwrap_or(0)));
     let whose = match holder(history, key) {
-        Some(grant) => format!("it is of {}{}", whose(history, grant), gone(history, grant, key.at)),
+        Some(grant) => format!(
+            "it is of {}{}",
+            whose(history, grant),
+            gone(history, grant, key.at)
+        ),
         None => "whose it is, the record does not show".to_owned(),
     };
     format!(

@@ -70,7 +70,8 @@ impl Check for RightfulServed {
         let rest = beside(history, &crowd) + &uncounted.told(history);
         match served.told() {
             None => {
-                let why = "no write was put to the store by who certainly was the only entitled holder";
+                let why =
+                    "no write was put to the store by who certainly was the only entitled holder";
                 Finding::vacuous(self, why.to_owned() + &rest)
             }
             Some(told) => Finding::holds(

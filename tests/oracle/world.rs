@@ -481,8 +481,7 @@ impl World {
             true => Answer::Accepted,
             false => Answer::Rejected { highest: None },
         };
-        self.record
-            .ret(&held.worker, op, at, Outcome::Ok, answer);
+        self.record.ret(&held.worker, op, at, Outcome::Ok, answer);
         id
     }
 

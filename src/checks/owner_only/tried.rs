@@ -63,7 +63,9 @@ pub(super) fn tried(history: &History) -> Tried<'_> {
         } else if let Some(holder) = held_by_another(there, operation, id) {
             tried.sort_in(history, index, holder);
         } else {
-            tried.elsewhere.extend(others.next().map(|held| (index, held)));
+            tried
+                .elsewhere
+                .extend(others.next().map(|held| (index, held)));
         }
     }
     tried

@@ -2,6 +2,7 @@
 //! says more than the contract of what a report may say allows.
 
 pub mod beside;
+pub mod chain;
 pub mod consequence;
 pub mod controls;
 mod drills;
@@ -14,6 +15,7 @@ mod inverted;
 pub mod limits;
 pub mod moment;
 pub mod near;
+mod needed;
 pub mod next;
 pub mod notes;
 pub mod points;

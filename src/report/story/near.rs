@@ -11,7 +11,12 @@ use crate::timeline::history::History;
 /// Each question with its answer, without its full stop.
 pub fn told(history: &History, scene: &Scene) -> Vec<(&'static str, Sentence)> {
     let work = work_times(history);
-    let suggested = suggestion(&work, &renewal_times(history), &history.plan, noise(history));
+    let suggested = suggestion(
+        &work,
+        &renewal_times(history),
+        &history.plan,
+        noise(history),
+    );
     vec![
         ("lease left at a renewal", margin(scene, history)),
         ("from a loss to its notice", notice(history)),

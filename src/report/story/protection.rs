@@ -157,15 +157,13 @@ pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
     let mut glue = ", ";
     if let (Some(late), Some(own)) = (write.late, own(scene, write)) {
         let seq = own.ended_by.unwrap_or(own.granted_by);
-        sentence = sentence
-            .text(format!("{glue}{} after ", secs(late)))
-            .event(
-                match own.ended {
-                    Ended::Released => "its release",
-                    Ended::Expired | Ended::Open => "its lease ended",
-                },
-                seq,
-            );
+        sentence = sentence.text(format!("{glue}{} after ", secs(late))).event(
+            match own.ended {
+                Ended::Released => "its release",
+                Ended::Expired | Ended::Open => "its lease ended",
+            },
+            seq,
+        );
         glue = " and ";
     }
     if let Some(next) = successor(scene, write) {
