@@ -32,7 +32,7 @@ pub const PAGE: &str = "matrix.html";
 pub const PICTURE: &str = "matrix.png";
 
 /// Output pixels per pixel of a style sheet.
-const SCALE: f64 = 1.6;
+const SCALE: f64 = 1.4;
 
 /// Every drill on every back end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -53,8 +53,14 @@ fn one(root: &Path, (drill, run): (&str, &str), cell: &mut Cell) {
     }
 }
 
+/// What is told of a store that takes a job once.
+const ONCE: &str = "the store takes a job once, however often it is delivered";
+
 fn why(cell: &Cell, main: &ArmModel) -> String {
-    let by = saved::by(main).plain();
+    let by = match cell.saved.as_str() {
+        saved::IDEMPOTENCY => ONCE.to_owned(),
+        _ => saved::by(main).plain(),
+    };
     match cell.state {
         State::Limit => {
             let names: Vec<&str> = violated(main).map(|found| found.check.as_str()).collect();

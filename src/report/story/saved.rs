@@ -17,7 +17,7 @@ use crate::verdict::Protection;
 
 mod word;
 
-pub use word::word;
+pub use word::{IDEMPOTENCY, word};
 
 /// Which protection saved the work, and every other without which a control of this run lost it.
 pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {

@@ -5,6 +5,9 @@ use crate::checks::Outcome;
 use crate::report::model::ArmModel;
 use crate::verdict::Protection;
 
+/// The word for a store that takes a job once.
+pub const IDEMPOTENCY: &str = "idempotency";
+
 /// What saved the work of this arm, or that nothing did or nothing was put to the test.
 pub fn word(arm: &ArmModel) -> &'static str {
     match arm.result.protection {
@@ -29,7 +32,7 @@ fn kept(arm: &ArmModel) -> &'static str {
     } else if by_outbox(arm).is_some() {
         "outbox"
     } else if idempotent && once {
-        "idempotency"
+        IDEMPOTENCY
     } else if scene.faults.is_empty() {
         "lock"
     } else if owners_compared(scene).is_some() {
