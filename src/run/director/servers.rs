@@ -56,6 +56,7 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     };
     match service {
         Service::Lock if scene.locks_on_postgres() => postgres::up(scene).await,
+        Service::Lock if scene.locks_on_etcd() => etcd::up(scene).await,
         Service::Lock => up(scene, service, name).await,
         Service::Store => match scene.store_kind()?.server {
             Some(server) => store_up(scene, server).await,
