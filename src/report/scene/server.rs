@@ -30,6 +30,13 @@ pub enum ServerKind {
     Flushed,
 }
 
+/// Every time that another server took over: which, by when that was seen, and the line.
+pub fn promotions(history: &History) -> Vec<(String, u64, u64)> {
+    let all = history.promotions().into_iter();
+    all.map(|one| (one.server.to_owned(), one.at.latest, one.seq))
+        .collect()
+}
+
 /// When a server's process was gone: from each of its ends to its next start, or to the end of the
 /// record; not its end when the drill was over, ns.
 pub fn down(history: &History, over: u64) -> Vec<(String, u64, u64)> {

@@ -4,7 +4,7 @@
 //! sentences rounded to hundredths of a second; never for a judgement. Where no server was
 //! observed, the clients' answers stand in and the tenure says so.
 
-use super::taken::Taken;
+use super::taken::{self, Taken};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::{Bounds, Grant, History, KeyEnd, NEVER, Operation};
@@ -53,6 +53,8 @@ pub struct Tenure {
     pub by_client: bool,
     /// What took the key before its time.
     pub key_taken: Option<Taken>,
+    /// Whose release did it, if a release did: one of these, if there are several.
+    pub deleted_by: Vec<String>,
     /// Begin and end are known to within this, ns: half of the widest bounds of the two.
     pub blur: u64,
 }
@@ -141,6 +143,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         granted_by: grant.seq,
         ended_by: grant.end_seq(),
         by_client: false,
+        deleted_by: taken::deleted_by(history, grant),
         key_taken,
         blur: blur(grant),
     }
@@ -205,6 +208,7 @@ fn from_clients(history: &History) -> Vec<Tenure> {
                 ended_by: None,
                 by_client: true,
                 key_taken: None,
+                deleted_by: Vec::new(),
                 blur: 0,
             });
         }

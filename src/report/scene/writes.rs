@@ -1,5 +1,6 @@
 //! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
+use super::compared;
 use super::known::Known;
 use super::rightful;
 use super::tenure::Tenure;
@@ -56,6 +57,12 @@ pub struct WriteMark {
     pub based_on: Option<String>,
     /// The accepted write that this one replaced without having read it: that update is lost.
     pub overwrites: Option<String>,
+    /// The job that it does.
+    pub job: Option<String>,
+    /// Its job had been done before: the store took it and changed nothing.
+    pub again: bool,
+    /// By when a store that compares apart from writing had compared its fencing token.
+    pub compared: Option<u64>,
     /// What became of it.
     pub fate: Fate,
     /// Its fencing token is not the one that its grant came with.
@@ -156,6 +163,7 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
         mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
+    compared::find(&mut marks, history);
     rightful::find(&mut marks, history);
     rightful::reused(&mut marks);
     marks
@@ -216,6 +224,9 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         grant: None,
         based_on: None,
         overwrites: None,
+        job: None,
+        again: false,
+        compared: None,
         fate: Fate::Unknown,
         borrowed: false,
         rightful: false,
