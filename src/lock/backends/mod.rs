@@ -162,6 +162,7 @@ const ABOVE: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::UnboundedRenewal,
     Flaw::SwallowsReleaseError,
     Flaw::FailsOpen,
     Flaw::HotPoll,
