@@ -326,7 +326,7 @@ fn a_stopped_server_stood_still_with_every_thread() {
         let runs = seen_otherwise(moment, |threads| threads[1].state = 'S');
         lacks(&runs, "was in state S");
         let is_look = |event: &Event| matches!(event, Event::Look { moment: m, .. } if m == moment);
-        lacks(&without(&stopped_server(), is_look), "no look");
+        lacks(&without(&stopped_server(), is_look), "nobody looked");
     }
     let ran = seen_otherwise("heal", |threads| threads[2].run_ns += 1);
     lacks(&ran, "ran between");

@@ -86,11 +86,9 @@ impl Check for NoFalseLoss {
             return Finding::unknown(self, why).resting_on(events);
         }
         let why = format!(
-            "{} told, none before its holder's own deadline while the server still held the lock for it",
-            match history.losses.len() {
-                1 => "1 loss".to_owned(),
-                n => format!("{n} losses"),
-            }
+            "losses told: {}, none before its holder's own deadline while the server still held the \
+             lock for it",
+            history.losses.len()
         );
         Finding::holds(self, why)
     }
