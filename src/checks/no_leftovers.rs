@@ -79,10 +79,8 @@ fn ending(history: &History, key: &FinalKey) -> String {
 /// That a grant's process had ended by then, so that nobody renews it or gives it back.
 fn gone(history: &History, grant: &Grant, by: u64) -> String {
     let worker = grant.worker.and_then(|index| history.workers.get(index));
-    let lives = worker.into_iter().flat_map(|worker| &worker.lives);
-    let life = lives
-        .filter(|life| life.started <= grant.granted.latest)
-        .next_back();
+    let mut lives = worker.into_iter().flat_map(|worker| &worker.lives);
+    let life = lives.rfind(|life| life.started <= grant.granted.latest);
     match life.and_then(|life| life.exit).filter(|exit| exit.at <= by) {
         Some(exit) => format!(", whose process had ended at {}", secs(exit.at)),
         None => String::new(),

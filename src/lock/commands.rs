@@ -51,7 +51,7 @@ pub(super) enum Attempted {
 }
 
 /// No time-out: an hour is longer than any drill.
-const FOR_EVER: Duration = Duration::from_hours(1);
+const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 impl Holding {
     /// Sends the attempt, or sends it again: the owner token, and so the grant, is the same.

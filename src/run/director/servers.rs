@@ -36,9 +36,8 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
         (None, Some(kind)) => members::start(scene, kind).await?,
         (None, None) => locks_up(scene).await?,
     }
-    match scene.store_kind()?.server {
-        Some(server) => store_up(scene, server).await?,
-        None => {}
+    if let Some(server) = scene.store_kind()?.server {
+        store_up(scene, server).await?;
     }
     until::sample_clock(scene, 5).await
 }
