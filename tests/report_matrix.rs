@@ -251,7 +251,7 @@ fn what_saved_the_work_is_read_from_the_run_and_its_report_is_linked() {
     let pause = cell(&made, "pause", "redis");
     assert_eq!((pause.state, pause.saved.as_str()), (State::Pass, "fence"));
     assert!(
-        pause.why.contains("refused the older holder's write"),
+        pause.why.contains("the store's fence (atomic)"),
         "{}",
         pause.why
     );
