@@ -102,8 +102,8 @@ fn what_a_back_end_cannot_do_is_refused_before_anything_starts() {
             "restart-everysec",
             "keeps all that it has answered",
         ),
-        ("redis-cluster", "old-primary", "begins with a question"),
-        ("redis-cluster", "stop-server", "begins with a question"),
+        ("redis-cluster", "old-primary", "which of them has the lock"),
+        ("redis-cluster", "stop-server", "which of them has the lock"),
         ("redis-sentinel", "refuse-writes", "asks for replicas that"),
     ] {
         let told = on(lock, drill).unwrap_err();

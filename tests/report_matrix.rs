@@ -113,7 +113,7 @@ fn executions_of_one_plan_are_counted_and_the_worst_of_the_last_night_stands() {
     };
     let first = night("2026-01-01", &[Pass, Fail, Pass]);
     assert_eq!(
-        seen(&[first.clone()]),
+        seen(std::slice::from_ref(&first)),
         (State::Fail, (1, 3), (1, 0), "run-2026-01-01-1".to_owned())
     );
     // A better night does not hide the one before: it stays in the count.
@@ -251,7 +251,7 @@ fn what_saved_the_work_is_read_from_the_run_and_its_report_is_linked() {
     let pause = cell(&made, "pause", "redis");
     assert_eq!((pause.state, pause.saved.as_str()), (State::Pass, "fence"));
     assert!(
-        pause.why.contains("refused the older holder's write"),
+        pause.why.contains("the store's fence (atomic)"),
         "{}",
         pause.why
     );

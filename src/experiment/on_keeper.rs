@@ -60,7 +60,7 @@ fn misfit(
             "let it last longer: `for` in its section, or --set",
         ));
     }
-    if keeper == Keeper::Etcd && is_healed_after_an_acquire(fault) {
+    if keeper == Keeper::Etcd && (stands_still(fault) || is_healed_after_an_acquire(fault)) {
         let message = format!("an acquire of the lock `{backend}` begins with a question");
         let hint =
             "while that is not answered nothing is asked for; `partition` and `pause` play on it";
@@ -95,6 +95,11 @@ fn misfit(
 fn kept_ms(lock: &LockPlan) -> u64 {
     const LATE_MS: u64 = 1_000;
     lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS
+}
+
+/// The lock's server is there and answers nobody.
+fn stands_still(fault: &FaultPlan) -> bool {
+    fault.kind == faults::stop_server::KIND.name && fault.target == Target::Server(Service::Lock)
 }
 
 /// It lasts for as long as an acquire waits for its answer.

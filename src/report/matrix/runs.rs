@@ -64,9 +64,10 @@ fn why(cell: &Cell, main: &ArmModel) -> String {
     match cell.state {
         State::Limit => {
             let names: Vec<&str> = violated(main).map(|found| found.check.as_str()).collect();
+            let checks = if names.len() == 1 { "check" } else { "checks" };
             let names = names.join(", ");
             format!(
-                "{names} cannot be held here, as the drill's file says beforehand; what saved the work: {by}"
+                "the {checks} {names} cannot be held here, as the drill's file says beforehand; what saved the work: {by}"
             )
         }
         State::Pass => format!("what saved the work: {by}"),
