@@ -57,6 +57,15 @@ pub const FOLDERS: &[Folder] = &[
             ("redis_route", "the way of a lock's commands to their node"),
             ("redis_scripts", "the scripts of the Redis back end"),
             ("redis_slots", "what a node of a cluster says of slots"),
+            (
+                "zookeeper_ear",
+                "the ear of the ZooKeeper back end for releases",
+            ),
+            (
+                "zookeeper_sessions",
+                "the sessions of the ZooKeeper back end",
+            ),
+            ("zookeeper_words", "the requests of the ZooKeeper back end"),
             ("redlock_attempt", "one attempt for the votes of a quorum"),
             ("redlock_count", "what the answers of several servers say"),
             ("redlock_ears", "an ear at each of several servers"),

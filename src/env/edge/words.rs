@@ -41,6 +41,8 @@ pub enum ServerProtocol {
     Postgres,
     /// HTTP, to an etcd's gateway; no command can be chosen.
     Etcd,
+    /// ZooKeeper's own; no command can be chosen.
+    Zookeeper,
     /// Bytes: no command can be chosen.
     Plain,
 }

@@ -88,7 +88,7 @@ fn version(folder: &Path) -> Option<String> {
 
 fn version_in(names: &[String]) -> Option<String> {
     let is_there = |jar: &&str| names.iter().any(|name| name.starts_with(*jar));
-    if !JARS.iter().all(|jar| is_there(&jar)) {
+    if !JARS.iter().all(is_there) {
         return None;
     }
     let mut versions = names.iter().filter_map(|name| {
