@@ -79,6 +79,12 @@ impl Link {
         live.call(sql, params, until).await
     }
 
+    /// Runs several statements without parameters, all or none of them.
+    pub(crate) async fn run(&self, sql: &str, until: Instant) -> Result<(), NoAnswer> {
+        let live = self.live(until).await?;
+        live.answered(live.client.batch_execute(sql), until).await
+    }
+
     /// The present connection, or a new one.
     async fn live(&self, until: Instant) -> Result<Arc<Live>, NoAnswer> {
         match self.kept.present() {
@@ -153,10 +159,20 @@ impl Live {
         params: &[Param<'_>],
         until: Instant,
     ) -> Result<Vec<Row>, NoAnswer> {
+        let query = self.client.query_typed(sql, params);
+        self.answered(query, until).await
+    }
+
+    /// What comes of something that is about to be sent.
+    async fn answered<T>(
+        &self,
+        sent: impl Future<Output = Result<T, tokio_postgres::Error>>,
+        until: Instant,
+    ) -> Result<T, NoAnswer> {
         if self.client.is_closed() {
             return Err(NoAnswer::NotSent("the connection is closed".into()));
         }
-        let answer = timeout_at(until, self.client.query_typed(sql, params)).await;
+        let answer = timeout_at(until, sent).await;
         let answer = match answer {
             Ok(answer) => answer.map_err(|error| no_answer(Stage::Sent, &error)),
             Err(_) => Err(late(Stage::Sent)),

@@ -97,13 +97,28 @@ fn a_release_at_one_server_while_another_holds_at_the_other_is_told_so() {
     pair.h.release(&a, 600);
     let found = pair.h.judge("owner_only");
     assert_vacuous(&found);
-    assert!(
-        found
-            .why
-            .ends_with("while one held it on another server: 1"),
-        "{}",
-        found.why
-    );
+    let own = "changed their own key while another held the key on another server: 1";
+    assert!(found.why.ends_with(own), "{}", found.why);
+    assert!(!found.events.is_empty());
+}
+
+/// a's own key is still at `lock`, and a is told that it is not its own: so another server said so.
+#[test]
+fn a_release_that_another_server_answered_is_told_so() {
+    let mut pair = Pair::new();
+    pair.promoted(100);
+    pair.granted_by_two("b", 300, 10_000_000_001);
+    let a = pair.h.acquire("a", 400);
+    pair.h.release_in_vain(&a, 600);
+    let found = pair.h.judge("owner_only");
+    assert_vacuous(&found);
+    for told in [
+        "a's release at 0.60 s was answered that the lock is not its own, although lock, which had \
+         granted it, still had its key: another server answered",
+        "meanwhile b's grant (fencing token 10000000001) held the key on two",
+    ] {
+        assert!(found.why.contains(told), "{found:#?}");
+    }
     assert!(!found.events.is_empty());
 }
 
@@ -498,9 +513,10 @@ fn tokens_that_no_order_compares_are_told_and_put_nothing_to_the_test() {
     let found = asked_before_and_granted_after().h.judge("fencing_rises");
     assert_vacuous(&found);
     for told in [
-        "no grant is before another",
-        "not compared: b's grant",
-        "and a's grant",
+        "no order compares these grants: two granted b fencing token 2 at 0.40 s, and lock granted \
+         a fencing token 1 at 0.60 s: the later grant has not the higher one",
+        "a had asked at 0.20 s, before b was answered at 0.40 s",
+        "two had taken over from lock by 0.30 s",
     ] {
         assert!(found.why.contains(told), "{found:#?}");
     }

@@ -210,6 +210,14 @@ fn killed_server() -> Record {
     h
 }
 
+/// The picture and the story tell one length of an outage: that of the fault.
+#[test]
+fn a_killed_server_is_down_as_long_as_its_fault_lasts() {
+    let scene = lockdrill::report::scene::Scene::of(&killed_server().history());
+    let down = (SERVER.to_owned(), ns(BEGAN + 2), ns(HEAL + 2));
+    assert_eq!(scene.down, [down]);
+}
+
 fn is_back(event: &Event) -> bool {
     matches!(event, Event::ServerStarted { pid, .. } if *pid == NEXT.0)
 }

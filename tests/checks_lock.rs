@@ -235,7 +235,9 @@ fn a_claim_after_the_deadline_is_not() {
     let finding = h.judge("honest_belief");
     assert_violated(&finding, "a");
     assert!(
-        finding.why.contains("0.10 s after its own deadline"),
+        finding
+            .why
+            .contains("0.11 s after its own deadline at 1.09 s"),
         "{}",
         finding.why
     );

@@ -178,3 +178,21 @@ async fn who_ignores_a_failed_renewal_believes_for_ever() {
     sleep(5 * LEASE).await;
     assert!(lock.is_locked());
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_a_renewal_no_time_out_is_told_of_the_loss_when_it_is_answered() {
+    for flawed in [false, true] {
+        let service = Scripted::acquiring([grant(1, LEASE)]);
+        let service = service.renewing([Say::After(5 * LEASE, Ok(RenewAnswer::Absent))]);
+        let lab = lab(match flawed {
+            true => service.flawed(Flaw::UnboundedRenewal),
+            false => service,
+        });
+        let lock = lab.granted(Some(300 * MS)).await;
+        sleep(4 * LEASE).await;
+        assert_eq!(lock.is_locked(), flawed);
+        sleep(2 * LEASE).await;
+        assert!(!lock.is_locked());
+        assert_eq!(lab.notes.count("lost"), 1);
+    }
+}

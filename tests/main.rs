@@ -15,6 +15,7 @@ mod checks_jobs;
 mod checks_lock;
 mod checks_oracle;
 mod checks_record;
+mod checks_told;
 mod checks_unseen;
 mod checks_verdict;
 mod checks_votes;

@@ -103,21 +103,27 @@ fn a_lease_is_suggested_from_the_longest_work() {
     let mut plan = model(&named("pass")).plan().unwrap().clone();
     plan.lock.lease_ms = 1000;
     plan.lock.renew_ms = None;
-    let told = suggestion(&[2_440_000_000, 5], &[], &plan);
+    let told = suggestion(&[2_440_000_000, 5], &[], &plan, 0);
     assert!(told.starts_with("a lease of 4.90 s at least"), "{told}");
-    let told = suggestion(&[4_000_000], &[], &plan);
+    let told = suggestion(&[4_000_000], &[], &plan, 0);
     assert!(told.starts_with("nothing: the lease of 1 s"), "{told}");
     assert!(told.contains("no reason to shorten it"), "{told}");
     plan.lock.renew_ms = Some(300);
-    let told = suggestion(&[2_440_000_000], &[200_000_000], &plan);
+    let told = suggestion(&[2_440_000_000], &[200_000_000], &plan, 0);
     assert!(
         told.ends_with("This one of 1 s is 0.10 s shorter than that"),
         "{told}"
     );
     // What reads the same to the hundredth is told by the difference.
-    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan);
+    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan, 0);
     assert!(told.ends_with("is 3 ms shorter than that"), "{told}");
-    let told = suggestion(&[2_440_000_000], &[1_000_000], &plan);
+    // What the host may have held up the lab for is no reason to call a lease too short.
+    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan, 15_000_000);
+    let as_long = "is as long as that: 3 ms are less than the noise of these times (15 ms)";
+    assert!(told.ends_with(as_long), "{told}");
+    let told = suggestion(&[2_440_000_000], &[116_000_000], &plan, 15_000_000);
+    assert!(told.ends_with("is 16 ms shorter than that"), "{told}");
+    let told = suggestion(&[2_440_000_000], &[1_000_000], &plan, 0);
     assert!(
         told.ends_with("longer; that is no reason to shorten it"),
         "{told}"

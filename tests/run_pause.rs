@@ -118,6 +118,10 @@ fn on_a_store_of_another_kind() {
     for file in ["logs/redis.log", "logs/store.log", "final/store.json"] {
         assert!(dir.join(file).is_file(), "{file} is missing");
     }
+    let (code, value) = lab.run_json(&["pause", "--store", "postgres", "--no-controls"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let drill = &value["drills"][0];
+    assert_eq!(drill["protection"], "kept by fencing", "{value:#}");
     lab.assert_nothing_left();
 }
 

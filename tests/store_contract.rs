@@ -26,9 +26,16 @@ macro_rules! over_every_store {
             })+
         }
 
+        mod postgres {
+            $(#[tokio::test]
+            async fn $contract() {
+                super::$contract(super::StorePlace::of("postgres")).await;
+            })+
+        }
+
         #[test]
         fn every_store_is_covered() {
-            let covered = ["sqlite", "redis"];
+            let covered = ["sqlite", "redis", "postgres"];
             for kind in store::ALL {
                 assert!(covered.contains(&kind.name), "no contract tests for {}", kind.name);
             }

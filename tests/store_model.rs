@@ -106,6 +106,12 @@ fn redis_follows_the_rule() {
     follows_the_rule(&StorePlace::of("redis"));
 }
 
+/// One database for all: the rule is a condition of its statement.
+#[test]
+fn postgres_follows_the_rule() {
+    follows_the_rule(&StorePlace::of("postgres"));
+}
+
 async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]) {
     for (i, put) in puts.iter().enumerate() {
         let attempt = Attempt {

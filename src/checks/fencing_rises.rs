@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 mod apart;
 
-use apart::{apart, is_compared};
+use apart::is_compared;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,8 @@ impl Check for FencingRises {
     }
 
     fn claim(&self) -> &'static str {
-        "each grant's fencing token is higher than that of every grant before it"
+        "each grant's fencing token is higher than that of every grant that its server knew, or that \
+         was answered before it was asked for"
     }
 
     fn judge(&self, history: &History) -> Finding {
@@ -71,32 +72,24 @@ impl Check for FencingRises {
 impl FencingRises {
     /// No token fell; two that no order compares are told, because the numbers alone look otherwise.
     fn in_order(&self, history: &History, tokens: usize, compared: bool) -> Finding {
-        let why = match compared {
-            true => format!("{tokens} fencing tokens, each higher than those before it"),
-            false => format!("{tokens} fencing tokens, and no grant is before another"),
-        };
-        let apart = apart(history);
-        // Where the numbers fall and nothing compares them, nothing was put to the test.
-        let tested = compared || apart.is_none();
-        let (why, events) = match apart {
-            Some((first, second)) => (
-                format!(
-                    "{why}; not compared: {} at {} and {} at {}, because two servers made them and \
-                     neither was answered before the other was asked for",
-                    whose(history, first),
-                    secs(first.granted.middle()),
-                    whose(history, second),
-                    secs(second.granted.middle()),
+        let rising = format!("{tokens} fencing tokens, each higher than those before it");
+        let Some(pair) = apart::apart(history) else {
+            let why = match compared {
+                true => rising,
+                false => format!(
+                    "{tokens} fencing tokens that rise in the order of time; none of these grants \
+                     was answered before another was asked for"
                 ),
-                vec![first.seq, second.seq],
-            ),
-            None => (why, Vec::new()),
+            };
+            return Finding::holds(self, why);
         };
-        let finding = match tested {
-            true => Finding::holds(self, why),
-            false => Finding::vacuous(self, why),
+        let told = apart::told(history, pair);
+        // Where the numbers fall and nothing compares them, nothing was put to the test.
+        let finding = match compared {
+            true => Finding::holds(self, format!("{rising}; two are not compared: {told}")),
+            false => Finding::vacuous(self, format!("no order compares these grants: {told}")),
         };
-        finding.resting_on(events)
+        finding.resting_on([pair.0.seq, pair.1.seq])
     }
 
     /// In the server's order.
@@ -120,7 +113,7 @@ impl FencingRises {
                 continue;
             }
             let why = format!(
-                "{} was made at {}, after {} at {}: it is not higher",
+                "{} was made at {}, after {} at {}: the later token is not higher",
                 whose(history, grant),
                 secs(grant.granted.middle()),
                 whose(history, before),
@@ -178,7 +171,7 @@ impl FencingRises {
         let [second, first] = operations.map(|operation| history.worker_name(operation.worker));
         let why = format!(
             "{second} asked at {} and was granted fencing token {}, after {first} had been granted \
-             {} at {}",
+             {} at {}: the later token is not higher",
             secs(later.sent),
             later.fencing,
             before.fencing,

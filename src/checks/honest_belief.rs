@@ -1,7 +1,8 @@
 //! `honest_belief`: nobody claims to hold after its own honest deadline.
 //!
-//! The deadline is when the last command was *sent* that the server granted or renewed, plus the
-//! granted lease: all that an honest claimant can know. A renewal that was told as done, and of
+//! What is judged is when the last command was *sent* that the server granted or renewed, plus the
+//! whole granted lease: all that an honest claimant can know. What is told is how late that is by the
+//! claimant's own deadline, which lies before it by the lock's margin for drifting clocks. A renewal that was told as done, and of
 //! which the server's whole stream shows nothing, was none. A claim counts from when it was asked: a
 //! process that is stopped inside the call is not a liar.
 
@@ -9,6 +10,7 @@ use super::outcome_honesty::void_renewals;
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
+use crate::lock::own_deadline_ns;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation, Told, ms};
 use foldhash::HashMap;
@@ -65,19 +67,24 @@ impl Check for HonestBelief {
             else {
                 return self.groundless(history, operation);
             };
-            let deadline = sent.saturating_add(ms(lease_ms));
-            if operation.invoked > deadline.saturating_add(history.epsilon_ns) {
+            let lease_ends = sent.saturating_add(ms(lease_ms));
+            if operation.invoked > lease_ends.saturating_add(history.epsilon_ns) {
+                let deadline = own_deadline_ns(sent, lease_ms);
                 return self.late(history, operation, (deadline, basis));
             }
         }
         if !asked {
             return Finding::vacuous(
                 self,
-                "nobody was asked whether it holds, and nobody renewed",
+                "nobody was asked whether it holds, and nobody renewed: there was no claim that could \
+                 have come too late",
             );
         }
         let claims = count(claims, "claim");
-        let why = format!("{claims} to hold, none after the claimant's own deadline");
+        let why = format!(
+            "{claims} to hold, none later than the granted lease, counted from when the claimant had \
+             sent the last request that was granted"
+        );
         Finding::holds(self, why)
     }
 }

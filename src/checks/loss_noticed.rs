@@ -8,6 +8,7 @@ use super::honest_belief::{Knowledge, knowledge};
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
+use crate::lock::own_deadline_ns;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Grant, History, Loss, NEVER, Operation, Span, ms};
 use foldhash::{HashMap, HashSet};
@@ -73,8 +74,8 @@ impl Check for LossNoticed {
         }
         if noticed.is_empty() && !not_due.is_empty() {
             let why = format!(
-                "{} ended under a holder that was not told of it, and gave the lock back or was gone \
-                 before the news was overdue",
+                "{} ended under a holder that was not told of it, and that gave the lock back, or was \
+                 gone, before it had to be told",
                 count(not_due.len(), "lease")
             );
             let events = not_due.into_iter().take(20);
@@ -102,10 +103,14 @@ impl LossNoticed {
     }
 }
 
-/// Whom the news was owed, after which deadline, and until when it could have been told.
+/// Whom the news was owed, after when, and until when it could have been told.
 #[derive(Clone, Copy)]
 struct Owed {
     worker: usize,
+    /// End of the whole lease, counted from when the last request was sent that was granted: it is
+    /// judged by this, ns.
+    lease_ends: u64,
+    /// The handle's own deadline, which lies before by the lock's margin: it is told by this, ns.
     deadline: u64,
     until: u64,
 }
@@ -113,7 +118,7 @@ struct Owed {
 /// A loss that was told late or never.
 struct Late<'a> {
     owed: Owed,
-    /// Runnable time that passed after the deadline, ns.
+    /// Runnable time that passed after the handle's own deadline, ns.
     waited: u64,
     loss: Option<&'a Loss>,
     stalled: bool,
@@ -164,7 +169,8 @@ fn owed(
     let until = gone.min(given_back).min(history.last_at);
     (ended < until).then_some(Owed {
         worker,
-        deadline: sent.saturating_add(ms(grant.lease_ms)),
+        lease_ends: sent.saturating_add(ms(grant.lease_ms)),
+        deadline: own_deadline_ns(sent, grant.lease_ms),
         until,
     })
 }
@@ -173,13 +179,16 @@ fn owed(
 fn late<'a>(history: &History, owed: Owed, loss: Option<&'a Loss>) -> Option<Late<'a>> {
     let bound = ms(history.plan.recovery_bound_ms).saturating_add(history.epsilon_ns);
     let told = loss.map_or(owed.until, |loss| loss.at);
-    let window = Span::new(owed.deadline, told)?;
+    let window = Span::new(owed.lease_ends, told)?;
     let stopped = &history.workers[owed.worker].stopped;
-    let cut: u64 = stopped.iter().map(|stop| stop.overlap(window)).sum();
-    let waited = window.len().saturating_sub(cut);
+    let runnable = |window: Span| {
+        let cut: u64 = stopped.iter().map(|stop| stop.overlap(window)).sum();
+        window.len().saturating_sub(cut)
+    };
+    let waited = runnable(window);
     (waited > bound).then(|| Late {
         owed,
-        waited,
+        waited: Span::new(owed.deadline, told).map_or(waited, runnable),
         loss,
         stalled: history.stalled_in(window) >= waited - bound,
     })
@@ -189,12 +198,11 @@ impl Late<'_> {
     fn finding(&self, check: &LossNoticed, history: &History, grant: &Grant) -> Finding {
         let name = history.worker_name(self.owed.worker);
         let when = match self.loss {
-            Some(loss) => format!("only at {}", secs(loss.at)),
-            None => "never".to_owned(),
+            Some(loss) => format!("only told at {} that its lock is lost", secs(loss.at)),
+            None => "never told that its lock is lost".to_owned(),
         };
         let why = format!(
-            "{name} was {when} told that its lock is lost: {} of runnable time passed after its \
-             deadline at {}",
+            "{name} was {when}: {} in which it could run passed after its own deadline at {}",
             secs(self.waited),
             secs(self.owed.deadline)
         );

@@ -11,6 +11,7 @@ use super::honest_belief::knowledge;
 use super::say::secs;
 use super::{Check, Finding};
 use crate::ids::GrantId;
+use crate::lock::own_deadline_ns;
 use crate::timeline::history::{Grant, History, KeyEnd, Loss, NEVER, Span, ms};
 use foldhash::HashSet;
 
@@ -60,6 +61,7 @@ impl Check for NoFalseLoss {
                     unsure.get_or_insert((grant, loss, early));
                     continue;
                 }
+                let deadline = own_deadline_ns(sent, grant.lease_ms);
                 return self.violated(history, (grant, loss), deadline);
             }
             if taken_by(grant) > loss.at.saturating_add(history.epsilon_ns) {
@@ -98,12 +100,13 @@ impl NoFalseLoss {
         deadline: u64,
     ) -> Finding {
         let why = format!(
-            "{} was told at {} that its lock is lost ({}), {} before its deadline, while the \
-             server held it",
+            "{} was told at {} that its lock is lost ({}), {} before its own deadline at {}, while \
+             the server still held it for this grant",
             history.worker_name(loss.worker),
             secs(loss.at),
             loss.reason,
-            secs(deadline - loss.at)
+            secs(deadline.saturating_sub(loss.at)),
+            secs(deadline)
         );
         Finding::violated(self, why)
             .resting_on([loss.seq, grant.seq])
@@ -112,9 +115,10 @@ impl NoFalseLoss {
 
     fn unsure(&self, history: &History, (grant, loss, early): (&Grant, &Loss, u64)) -> Finding {
         let why = format!(
-            "{} was told at {} that its lock is lost, {} before the margin by the line that says \
-             when it sent; its own look at the clock came before that line, by a time that the \
-             record does not tell so finely",
+            "{} was told at {} that its lock is lost while the server held it, {} earlier than its \
+             own deadline allows as the record has it; but it counts from its own look at the clock, \
+             which came before the line that says when it sent, and the record does not tell by how \
+             much",
             history.worker_name(loss.worker),
             secs(loss.at),
             secs(early)

@@ -1,9 +1,9 @@
 //! `no_leftovers`: after the end nothing is left: no key without a lease, no key past its lease,
 //! no process, rule or folder.
 
-use super::say::secs;
+use super::say::{secs, whose};
 use super::{Check, Finding};
-use crate::timeline::history::{FinalKey, Grant, History};
+use crate::timeline::history::{FinalKey, Grant, History, ms};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -35,10 +35,57 @@ impl Check for NoLeftovers {
         let Some((seq, left)) = &history.sweep else {
             return Finding::unknown(self, "nobody looked for what was left");
         };
-        if left.is_empty() {
-            return Finding::holds(self, "nothing was left").resting_on([*seq]);
+        if !left.is_empty() {
+            let why = format!("left behind: {}", left.join(", "));
+            return Finding::violated(self, why).resting_on([*seq]);
         }
-        Finding::violated(self, format!("left behind: {}", left.join(", "))).resting_on([*seq])
+        let there = history.final_keys.iter().filter(|key| key.exists);
+        let there: Vec<&FinalKey> = there.collect();
+        let why = match there.as_slice() {
+            [] => "nothing was left".to_owned(),
+            keys => format!(
+                "nothing was left but what ends by itself: {}",
+                keys.iter()
+                    .map(|key| ending(history, key))
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            ),
+        };
+        Finding::holds(self, why)
+            .resting_on([*seq])
+            .resting_on(there.iter().map(|key| key.seq))
+    }
+}
+
+/// A key that is still there and has a lease: whose it is, and how long it has yet.
+fn ending(history: &History, key: &FinalKey) -> String {
+    let left = secs(ms(key.remaining_ms.unwrap_or(0)));
+    let whose = match holder(history, key) {
+        Some(grant) => format!(
+            "it is of {}{}",
+            whose(history, grant),
+            gone(history, grant, key.at)
+        ),
+        None => "whose it is, the record does not show".to_owned(),
+    };
+    format!(
+        "the key {} on {} had {left} of its lease left at {} ({whose})",
+        key.key,
+        key.server,
+        secs(key.at)
+    )
+}
+
+/// That a grant's process had ended by then, so that nobody renews it or gives it back.
+fn gone(history: &History, grant: &Grant, by: u64) -> String {
+    let worker = grant.worker.and_then(|index| history.workers.get(index));
+    let lives = worker.into_iter().flat_map(|worker| &worker.lives);
+    let life = lives
+        .filter(|life| life.started <= grant.granted.latest)
+        .next_back();
+    match life.and_then(|life| life.exit).filter(|exit| exit.at <= by) {
+        Some(exit) => format!(", whose process had ended at {}", secs(exit.at)),
+        None => String::new(),
     }
 }
 

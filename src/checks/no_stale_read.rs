@@ -108,7 +108,7 @@ fn told(history: &History, read: Exposed) -> String {
         "{} {answer} at {}, {} after {} had ended and {} after {granted}",
         entry.write,
         secs(entry.applied),
-        secs(entry.applied.saturating_sub(own.possible.to)),
+        secs(entry.applied.saturating_sub(own.ended())),
         whose(history, own),
         secs(entry.applied.saturating_sub(next.granted.middle())),
     )

@@ -1,5 +1,6 @@
-//! `no_stale_write`: the store never takes a write of an older holder after one of a newer holder,
-//! nor a write under a fencing token that was not issued to its grant (a borrowed token).
+//! `no_stale_write`: the store never takes a write whose fencing token is lower than one that it has
+//! taken, or is that of another grant, nor one under a token that was not issued to its grant (a
+//! borrowed token).
 //! Order is the store's own log. Reported beside it: stale writes refused, and *late accepted* ones:
 //! taken after the writer's entitlement had ended although the order was legal.
 
@@ -7,7 +8,7 @@ use super::say::{count, secs, token, who};
 use super::{Check, Finding, rightful_served};
 use crate::ids::GrantId;
 use crate::timeline::event::AttemptKind;
-use crate::timeline::history::{History, StoreAttempt};
+use crate::timeline::history::{History, KeyEnd, StoreAttempt};
 use foldhash::HashMap;
 
 mod issued;
@@ -48,8 +49,8 @@ impl Check for NoStaleWrite {
     }
 
     fn claim(&self) -> &'static str {
-        "the store takes no write of an older holder after one of a newer, and none under a \
-         borrowed fencing token"
+        "the store takes no write whose fencing token is lower than one that it has taken, or is \
+         that of another grant, and none under a token that was not issued to its grant"
     }
 
     fn judge(&self, history: &History) -> Finding {
@@ -98,10 +99,11 @@ impl NoStaleWrite {
                 events.push(before.seq);
                 workers.extend(before.worker);
                 format!(
-                    "{}; the store took it although it had taken {} with {}",
+                    "{}; the store took it although it had taken {} with {}{}",
                     describe(history, index),
                     before.write,
                     token(before.fencing),
+                    replaced(history, index),
                 )
             }
         };
@@ -111,6 +113,26 @@ impl NoStaleWrite {
         Finding::violated(self, why)
             .resting_on(events)
             .witnessed_by(history, workers)
+    }
+}
+
+/// What it did to the data: whether its writer had read the write that it replaced.
+fn replaced(history: &History, index: usize) -> String {
+    let write = &history.store[index];
+    let same = |other: &&StoreAttempt| {
+        let is_write = other.kind == AttemptKind::Write && other.took_effect();
+        is_write && other.resource == write.resource
+    };
+    match history.store[..index].iter().rfind(same) {
+        Some(last) if write.based_on.as_ref() == Some(&last.write) => format!(
+            "; it was based on {}, so no update was lost by it",
+            last.write
+        ),
+        Some(last) => format!(
+            "; it replaced {} without having read it, so that update is lost",
+            last.write
+        ),
+        None => String::new(),
     }
 }
 
@@ -185,8 +207,13 @@ pub fn describe(history: &History, index: usize) -> String {
         return told;
     };
     let mut details = Vec::new();
-    if let Some(late) = write.applied.checked_sub(grant.possible.to) {
-        details.push(format!("{} after its lease ended", secs(late)));
+    if write.applied >= grant.possible.to {
+        let late = write.applied.saturating_sub(grant.ended());
+        let ended = match &grant.end {
+            KeyEnd::Released { .. } => "its release",
+            KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => "its lease ended",
+        };
+        details.push(format!("{} after {ended}", secs(late)));
     }
     let mut grants = history.grants.iter();
     let next = grants.find(|next| grant.is_before(next) && next.granted.latest < write.applied);

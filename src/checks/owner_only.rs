@@ -7,10 +7,13 @@
 
 use super::say::{secs, whose, workers_of};
 use super::{Check, Finding};
-use crate::ids::GrantId;
 use crate::timeline::event::Call;
-use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, NEVER, Operation};
-use foldhash::HashMap;
+use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation};
+
+mod told;
+mod tried;
+
+use tried::tried;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -82,34 +85,34 @@ impl OwnerOnly {
         self.nothing_changed(history)
     }
 
-    /// How often it could have been, and where.
+    /// How often it could have been, and what else was tried.
     fn nothing_changed(&self, history: &History) -> Finding {
-        let Tried { there, elsewhere } = tried(history);
-        // Each server has a key of its own: what one did says nothing of another's.
-        let where_else = match elsewhere.len() {
-            0 => String::new(),
-            n => {
-                format!(" on the server that had granted theirs, and on another server alone: {n}")
-            }
+        let tried = tried(history);
+        let beside = told::beside(history, &tried);
+        let seqs = |all: &[usize]| -> Vec<u64> {
+            let all = all.iter().take(20);
+            all.flat_map(|i| history.operations[*i].seqs()).collect()
         };
-        if there.is_empty() {
-            let why = match elsewhere.len() {
-                0 => "no release or renewal was tried while another grant held the key".to_owned(),
-                n => format!(
-                    "no release or renewal was tried while another grant held the key on the server \
-                     that had granted its own; while one held it on another server: {n}"
-                ),
+        if tried.met.is_empty() {
+            let why = match beside.is_empty() {
+                true => "no release or renewal was tried while another grant held the key",
+                false => {
+                    "no release or renewal is shown to have reached the server while another grant \
+                     held the key there"
+                }
             };
-            let seqs = elsewhere.iter().flat_map(|i| history.operations[*i].seqs());
-            return Finding::vacuous(self, why).resting_on(seqs.take(20));
+            let cut = tried.cut.iter().map(|(index, _)| *index);
+            let elsewhere = tried.elsewhere.iter().map(|(index, _)| *index);
+            let all: Vec<usize> = cut.chain(elsewhere).collect();
+            let all = [&all[..], &tried.unshown, &tried.perhaps, &tried.own].concat();
+            return Finding::vacuous(self, why.to_owned() + &beside).resting_on(seqs(&all));
         }
         let why = format!(
-            "releases or renewals tried while another grant held the key: {}{where_else}; nothing \
-             changed",
-            there.len()
+            "releases or renewals that reached the server while another grant held the key: {}; none \
+             of them changed it{beside}",
+            tried.met.len()
         );
-        let seqs = there.iter().flat_map(|i| history.operations[*i].seqs());
-        Finding::holds(self, why).resting_on(seqs.take(20))
+        Finding::holds(self, why).resting_on(seqs(&tried.met))
     }
 
     fn taken_anew(&self, history: &History) -> Option<Finding> {
@@ -163,70 +166,4 @@ impl OwnerOnly {
 fn asked(history: &History) -> bool {
     let mut operations = history.operations.iter();
     operations.any(|one| matches!(one.call, Call::Renew { .. } | Call::Release { .. }))
-}
-
-/// Releases and renewals that were under way while another grant than theirs held the key, by index.
-#[derive(Default)]
-struct Tried {
-    /// Held on the server that had granted theirs.
-    there: Vec<usize>,
-    /// Held on other servers alone.
-    elsewhere: Vec<usize>,
-}
-
-/// One that was never answered counts only if it was sent then: else it may have come before, or
-/// never.
-fn tried(history: &History) -> Tried {
-    let mut keys: HashMap<&str, HashMap<&str, Vec<&Grant>>> = HashMap::default();
-    let mut place_of: HashMap<&GrantId, (&str, &str)> = HashMap::default();
-    for grant in &history.grants {
-        let (key, server) = (&*grant.key, &*grant.server);
-        let servers = keys.entry(key).or_default();
-        servers.entry(server).or_default().push(grant);
-        if let Some(id) = &grant.id {
-            place_of.entry(id).or_insert((key, server));
-        }
-    }
-    let mut tried = Tried::default();
-    for (index, operation) in history.operations.iter().enumerate() {
-        let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {
-            continue;
-        };
-        let Some((key, server)) = place_of.get(grant) else {
-            continue;
-        };
-        let Some(servers) = keys.get(key) else {
-            continue;
-        };
-        let held = |grants: &Vec<&Grant>| held_by_another(grants, operation, grant);
-        if servers.get(server).is_some_and(held) {
-            tried.there.push(index);
-        } else if servers.values().any(held) {
-            tried.elsewhere.push(index);
-        }
-    }
-    tried
-}
-
-/// While an operation of one grant was under way, another of these, in the order of their server,
-/// certainly held the key.
-fn held_by_another(grants: &[&Grant], operation: &Operation, own: &GrantId) -> bool {
-    let ended = match operation.ended() {
-        NEVER => operation.invoked,
-        ended => ended,
-    };
-    let upto = grants.partition_point(|other| other.granted.latest <= ended);
-    grants[..upto].last().is_some_and(|other| {
-        other.id.as_ref() != Some(own) && held_until(other) > operation.invoked
-    })
-}
-
-/// Until when a grant certainly held its key.
-fn held_until(grant: &Grant) -> u64 {
-    match &grant.end {
-        KeyEnd::Open => grant.lease_ends.earliest,
-        KeyEnd::Released { at, .. } => at.earliest.min(grant.lease_ends.earliest),
-        KeyEnd::Expired { .. } => grant.lease_ends.earliest,
-        KeyEnd::Taken { at, .. } => at.earliest.min(grant.lease_ends.earliest),
-    }
 }

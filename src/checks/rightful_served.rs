@@ -3,16 +3,20 @@
 //! Only a writer who was certainly entitled, while nobody else can have been, was wronged. In
 //! `once` mode the second write under one fencing token is refused by contract.
 
-use super::say::{count, secs};
+use super::say::{count, secs, who};
 use super::{Check, Finding};
 use crate::ids::GrantId;
-use crate::timeline::event::AttemptKind;
-use crate::timeline::history::{Grant, History, StoreAttempt};
-use foldhash::{HashMap, HashSet};
+use crate::timeline::event::{Answer, AttemptKind};
+use crate::timeline::history::{Grant, History, StoreAttempt, Told};
+use foldhash::HashSet;
 
+mod crowd;
 mod overtaken;
+mod uncounted;
 
+use crowd::Crowd;
 use overtaken::Overtakers;
+use uncounted::Uncounted;
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +33,17 @@ impl Check for RightfulServed {
 
     fn judge(&self, history: &History) -> Finding {
         let crowd = Crowd::new(history);
-        let mut served = 0_usize;
-        let mut seals = 0_usize;
-        let mut reads = 0_usize;
+        let mut served = Served::default();
+        let mut uncounted = Uncounted::default();
         let mut refused = 0_usize;
-        let mut accepted = 0_usize;
         let mut wrote: HashSet<&GrantId> = HashSet::default();
         for write in &history.store {
-            accepted += usize::from(write.accepted && write.kind == AttemptKind::Write);
+            let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+            let alone = grant
+                .filter(|grant| entitled(history, grant, write) && crowd.alone_at(write.applied));
+            if alone.is_none() && write.accepted && write.kind == AttemptKind::Write {
+                uncounted.add(history, &crowd, write);
+            }
             let Some(id) = &write.grant else {
                 continue;
             };
@@ -45,16 +52,11 @@ impl Check for RightfulServed {
                 AttemptKind::Write | AttemptKind::Seal | AttemptKind::Read => !wrote.contains(id),
             };
             refused += usize::from(!write.accepted);
-            let Some(grant) = history.grant_of(id) else {
+            let Some(grant) = alone else {
                 continue;
             };
-            if !entitled(history, grant, write) || !crowd.alone_at(write.applied) {
-                continue;
-            }
             if write.accepted {
-                served += 1;
-                seals += usize::from(write.kind == AttemptKind::Seal);
-                reads += usize::from(write.kind == AttemptKind::Read);
+                served.add(write.kind);
             } else if !history.plan.store.once || first {
                 return Finding::unseen(self, history)
                     .unwrap_or_else(|| self.violated(history, grant, write));
@@ -65,25 +67,48 @@ impl Check for RightfulServed {
         {
             return unseen;
         }
-        if served == 0 {
-            let why = "no write was put to the store by who certainly was the only entitled holder";
-            return Finding::vacuous(self, why.to_owned() + &rest(history, accepted));
+        let rest = beside(history, &crowd) + &uncounted.told(history);
+        match served.told() {
+            None => {
+                let why =
+                    "no write was put to the store by who certainly was the only entitled holder";
+                Finding::vacuous(self, why.to_owned() + &rest)
+            }
+            Some(told) => Finding::holds(
+                self,
+                format!("accepted writes of the only entitled holder: {told}, refused: none{rest}"),
+            ),
         }
-        let writes = served - seals - reads;
-        let others = [(seals, "seal"), (reads, "read")].into_iter();
+    }
+}
+
+/// What the store took of one who certainly was the only entitled holder.
+#[derive(Debug, Default)]
+struct Served {
+    writes: usize,
+    seals: usize,
+    reads: usize,
+}
+
+impl Served {
+    fn add(&mut self, kind: AttemptKind) {
+        match kind {
+            AttemptKind::Write => self.writes += 1,
+            AttemptKind::Seal => self.seals += 1,
+            AttemptKind::Read => self.reads += 1,
+        }
+    }
+
+    /// `2 (and 1 read)`; none if there was nothing.
+    fn told(&self) -> Option<String> {
+        let others = [(self.seals, "seal"), (self.reads, "read")].into_iter();
         let others = others.filter(|(n, _)| *n > 0);
         let others: Vec<String> = others.map(|(n, what)| count(n, what)).collect();
-        let apart = match others.as_slice() {
-            [] => String::new(),
-            all => format!(" (and {})", all.join(" and ")),
-        };
-        let rest = beside(history, &crowd) + &rest(history, accepted.saturating_sub(writes));
-        Finding::holds(
-            self,
-            format!(
-                "accepted writes of the only entitled holder: {writes}{apart}, refused: none{rest}"
-            ),
-        )
+        match (self.writes, others.as_slice()) {
+            (0, []) => None,
+            (writes, []) => Some(writes.to_string()),
+            (writes, all) => Some(format!("{writes} (and {})", all.join(" and "))),
+        }
     }
 }
 
@@ -95,17 +120,8 @@ fn beside(history: &History, crowd: &Crowd) -> String {
     });
     match rightful(history, refused).count() {
         0 => String::new(),
-        n => format!("; refused of one that was entitled at the same time as another: {n}"),
-    }
-}
-
-/// Why accepted writes are not counted.
-fn rest(history: &History, uncounted: usize) -> String {
-    match uncounted {
-        0 => String::new(),
         n => format!(
-            "; accepted and not counted, because their writer was not certainly the only entitled one: {n} (a time of the server is known to within {} at best, and a release only between its request and when its effect was read)",
-            secs(history.epsilon_ns)
+            "; refused of one that was entitled, while another was as well, or may have been: {n}"
         ),
     }
 }
@@ -113,10 +129,11 @@ fn rest(history: &History, uncounted: usize) -> String {
 impl RightfulServed {
     fn violated(&self, history: &History, grant: &Grant, write: &StoreAttempt) -> Finding {
         let why = format!(
-            "{} was refused at {} although its writer alone was entitled, until {}",
+            "the store refused {} at {} although its writer {} alone was entitled, until {}",
             write.write,
             secs(write.applied),
-            secs(grant.definite.map_or(0, |span| span.to)),
+            who(history, grant),
+            secs(grant.ended()),
         );
         Finding::violated(self, why)
             .resting_on([write.seq, grant.seq])
@@ -167,42 +184,33 @@ fn overruled(history: &History, grant: &Grant, until: u64) -> bool {
 }
 
 /// The writer was certainly entitled, under the token that it was issued.
+///
+/// Where the workers' own order tells it, no server's clock is asked: who had been told its fencing
+/// token before it began to write had been granted the lock by then, and what was answered before
+/// the release was asked for came before it.
 fn entitled(history: &History, grant: &Grant, write: &StoreAttempt) -> bool {
+    let Some(span) = grant.definite.filter(|_| grant.fencing == write.fencing) else {
+        return false;
+    };
     let epsilon = history.epsilon_ns;
-    grant.fencing == write.fencing
-        && grant.definite.is_some_and(|span| {
-            write.applied > span.from.saturating_add(epsilon)
-                && write.applied.saturating_add(epsilon) < span.to
-        })
+    let asked = write.operation.map(|i| &history.operations[i]);
+    let told = asked.and_then(|asked| Some((asked.invoked, told_at(history, grant)?)));
+    let begun = write.applied > span.from.saturating_add(epsilon)
+        || told.is_some_and(|(asked, told)| told <= asked);
+    let before = |end: u64| write.applied.saturating_add(epsilon) < end;
+    let lease = grant.lease_ends.earliest;
+    // Where it ends before the lease does, it ends with its own release, by the asker's own clock.
+    let unreleased =
+        before(span.to) || (span.to < lease && asked.is_some_and(|asked| asked.ended() <= span.to));
+    begun && before(lease) && unreleased
 }
 
-/// How many grants may have been in force at a time.
-struct Crowd {
-    /// (from, how many from here on)
-    depth: Vec<(u64, i64)>,
-}
-
-impl Crowd {
-    fn new(history: &History) -> Self {
-        let mut changes: HashMap<u64, i64> = HashMap::default();
-        for grant in &history.grants {
-            *changes.entry(grant.possible.from).or_default() += 1;
-            *changes
-                .entry(grant.possible.to.saturating_add(1))
-                .or_default() -= 1;
-        }
-        let mut depth: Vec<(u64, i64)> = changes.into_iter().collect();
-        depth.sort_unstable();
-        let mut sum = 0;
-        for (_, change) in &mut depth {
-            sum += *change;
-            *change = sum;
-        }
-        Crowd { depth }
-    }
-
-    fn alone_at(&self, at: u64) -> bool {
-        let upto = self.depth.partition_point(|(from, _)| *from <= at);
-        upto.checked_sub(1).is_some_and(|i| self.depth[i].1 == 1)
-    }
+/// Lab time at which the grant's attempt was answered with its fencing token, ns.
+fn told_at(history: &History, grant: &Grant) -> Option<u64> {
+    let attempt = history.operations.get(grant.attempt?)?;
+    let Answer::Granted { fencing, .. } = attempt.answer()? else {
+        return None;
+    };
+    let is_it = attempt.told() == Told::Done && fencing.is_some() && *fencing == grant.fencing;
+    is_it.then_some(attempt.ended())
 }

@@ -79,7 +79,7 @@ impl SingleHolder {
             whose(history, later).replace("'s grant", ""),
             secs(later.granted.middle()),
             whose(history, earlier),
-            secs(earlier.definite.map_or(0, |span| span.to)),
+            secs(earlier.ended()),
             told_before(history, earlier, later),
             secs(ns),
         );

@@ -139,10 +139,8 @@ pub(super) fn keeper(backend: &str) -> Option<Keeper> {
 
 /// Whether the lab starts the servers that a back end lives on; why not, if it does not.
 pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
-    let Some(kind) = backends::named(backend) else {
-        return Ok(());
-    };
-    match kind.servers {
+    let kind = backends::named(backend);
+    match kind.map_or(Servers::None, |kind| kind.servers) {
         Servers::None
         | Servers::Redis
         | Servers::Postgres

@@ -50,6 +50,9 @@ pub(super) enum Attempted {
     NoAnswer(CommandError),
 }
 
+/// No time-out: an hour is longer than any drill.
+const FOR_EVER: Duration = Duration::from_hours(1);
+
 impl Holding {
     /// Sends the attempt, or sends it again: the owner token, and so the grant, is the same.
     pub(super) async fn attempt(&self, until: Instant) -> Attempted {
@@ -136,7 +139,10 @@ impl Holding {
             let now_ns = self.now_ns();
             let left = lease::left(state.deadline_ns, now_ns).unwrap_or_default();
             self.tell_sending(command);
-            let budget = lease::renewal_budget(state.lease, left);
+            let budget = match self.has(Flaw::UnboundedRenewal) {
+                true => FOR_EVER,
+                false => lease::renewal_budget(state.lease, left),
+            };
             (now_ns, Instant::now() + budget)
         };
         let answer = self.context.service.renew(&self.ask(until)).await;

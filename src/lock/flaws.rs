@@ -23,6 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
+    /// A renewal has no time-out, and its holder watches nothing else meanwhile.
+    UnboundedRenewal,
     /// A release that failed is told as done.
     SwallowsReleaseError,
     /// A script that the server has forgotten is not sent again.
@@ -51,6 +53,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::UnboundedRenewal,
     Flaw::SwallowsReleaseError,
     Flaw::EvalshaOnly,
     Flaw::FailsOpen,
@@ -73,6 +76,7 @@ impl Flaw {
             Flaw::DeadlineFromReply => "deadline_from_reply",
             Flaw::TimeoutMeansBusy => "timeout_means_busy",
             Flaw::IgnoresRenewalFailure => "ignores_renewal_failure",
+            Flaw::UnboundedRenewal => "unbounded_renewal",
             Flaw::SwallowsReleaseError => "swallows_release_error",
             Flaw::EvalshaOnly => "evalsha_only",
             Flaw::FailsOpen => "fails_open",
@@ -110,6 +114,9 @@ impl Flaw {
             }
             Flaw::IgnoresRenewalFailure => {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
+            }
+            Flaw::UnboundedRenewal => {
+                "a renewal has no time-out and the holder waits for it: a server that hangs keeps the loss from being told"
             }
             Flaw::SwallowsReleaseError => {
                 "a release that failed is told as done: the lock stays until its lease ends and nobody knows why"
@@ -177,6 +184,7 @@ mod tests {
                 Flaw::DeadlineFromReply,
                 Flaw::TimeoutMeansBusy,
                 Flaw::IgnoresRenewalFailure,
+                Flaw::UnboundedRenewal,
                 Flaw::SwallowsReleaseError,
                 Flaw::FailsOpen,
                 Flaw::HotPoll,

@@ -133,8 +133,18 @@ impl Holding {
 
     /// Says Lost if the deadline had passed at a time that was read a moment ago.
     pub(super) fn expire_at(&self, now_ns: u64, state: &mut State) {
-        if state.phase == Phase::Held && now_ns >= state.deadline_ns {
+        if state.phase == Phase::Held && now_ns >= self.told_by_ns(state) {
             self.lose(state, LostReason::Deadline);
+        }
+    }
+
+    /// When Lost is said, if nothing comes before.
+    pub(super) fn told_by_ns(&self, state: &State) -> u64 {
+        let renews = self.options.renewal_interval().is_some();
+        let on_its_way = renews && state.next_renewal_ns.is_none();
+        match on_its_way && self.has(Flaw::UnboundedRenewal) {
+            true => u64::MAX,
+            false => state.deadline_ns,
         }
     }
 

@@ -70,7 +70,7 @@ impl Keeper {
             return;
         }
         let renewal_ns = state.next_renewal_ns.unwrap_or(u64::MAX);
-        state.due_ns = state.deadline_ns.min(renewal_ns);
+        state.due_ns = holding.told_by_ns(&state).min(renewal_ns);
         let id = holding.runtime.id();
         let mut tables = self.tables();
         let is_new = tables.get_mut(id).is_none();

@@ -21,6 +21,12 @@ pub(super) fn deadline_ns(first_sent_ns: u64, lease: Duration) -> u64 {
     first_sent_ns.saturating_add(lease_ns - drift_ns(lease_ns))
 }
 
+/// The same of a grant that a record tells of: when a holder that is honest stops believing, if it
+/// sent the last request that was granted at `first_sent_ns`, in nanoseconds of that record's clock.
+pub fn own_deadline_ns(first_sent_ns: u64, lease_ms: u64) -> u64 {
+    deadline_ns(first_sent_ns, Duration::from_millis(lease_ms))
+}
+
 /// When work should be wrapped up: a tenth of the lease before the deadline.
 pub(super) fn stop_by_ns(deadline_ns: u64, lease: Duration) -> u64 {
     deadline_ns.saturating_sub(nanos(lease) / 10)

@@ -54,6 +54,7 @@ mod waiter;
 pub use commands::{Release, Renewal};
 pub use error::{EnterError, LockError, OptionsError};
 pub use handle::LockHandle;
+pub use lease::own_deadline_ns;
 pub use lost::{Lost, LostReason};
 pub use manager::{Acquired, LockManager, ManagerOptions};
 pub use options::LockOptions;

@@ -15,6 +15,13 @@ pub(crate) enum NoAnswer {
 }
 
 impl NoAnswer {
+    /// In words.
+    pub(crate) fn why(self) -> String {
+        match self {
+            NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) | NoAnswer::Unknown(why) => why,
+        }
+    }
+
     /// The next statement should go to a new connection: this one may still bring a late reply, or
     /// leads to a server that takes no writes.
     pub(super) fn is_suspect(&self) -> bool {

@@ -1,8 +1,9 @@
 //! What is counted of a run for its signals. Numbers of one run: they bound nothing.
 
+use super::scene::tenure::tenures;
+use super::scene::writes::{Fate, Harm, writes};
 use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::staleness;
-use crate::checks::rightful_served::rightful;
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::History;
 
@@ -13,8 +14,11 @@ pub struct Counts {
     pub attempts: Vec<(&'static str, usize)>,
     /// Renewals: worked, failed.
     pub renewals: Vec<(&'static str, usize)>,
-    /// Stale writes at the store, as the check `no_stale_write` counts them: refused, accepted.
+    /// Stale writes at the store, as the check `no_stale_write` counts them: refused (stale or late),
+    /// accepted (stale).
     pub stale: Vec<(&'static str, usize)>,
+    /// Writes that the store accepted after their writer's lease had ended, in legal order.
+    pub late: usize,
     /// Reads that came after their reader's time, as the check `no_stale_read` counts them: refused,
     /// answered.
     pub late_reads: Vec<(&'static str, usize)>,
@@ -35,23 +39,25 @@ pub fn counts(history: &History) -> Counts {
         renewals.count()
     };
     let found = staleness(history).stale;
-    let stale = |accepted: bool| {
-        let attempts = found.iter().map(|(index, _)| &history.store[*index]);
-        let attempts = attempts.filter(move |attempt| attempt.accepted == accepted);
-        // A rightful writer that was refused for a wrong number is no stale one.
-        let wronged = match accepted {
-            true => 0,
-            false => rightful(history, attempts.clone()).count(),
-        };
-        attempts.count() - wronged
+    let accepted = found.iter().map(|(index, _)| &history.store[*index]);
+    let accepted = accepted.filter(|attempt| attempt.accepted).count();
+    // Who was refused by the number of a seal alone is known to the scene's writes.
+    let writes = writes(history, &tenures(history));
+    let reached = || {
+        writes
+            .iter()
+            .filter(|one| one.applied.is_some() && !one.seal)
     };
+    let refused = reached().filter(|one| one.fate == Fate::Rejected && one.is_stale());
+    let late = reached().filter(|one| one.harm() == Some(Harm::Late));
     let lives = history.servers.values().flatten();
     let end = drill_ends(history);
     let ended = |at: u64| at < end;
     Counts {
         attempts,
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
-        stale: vec![("refused", stale(false)), ("accepted", stale(true))],
+        stale: vec![("refused", refused.count()), ("accepted", accepted)],
+        late: late.count(),
         late_reads: late_reads(history),
         unknown: open(history),
         server_exits: lives

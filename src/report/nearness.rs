@@ -62,8 +62,16 @@ pub fn outlives(every: u64, slowest: u64) -> u64 {
     every.saturating_mul(3).saturating_add(slowest)
 }
 
-/// What the work times of a run suggest for the lease, in a sentence without its full stop.
-pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
+/// Less than this the times of a run do not tell: for so long the host kept the lab from running at a
+/// stretch, or may have, without a line that says so, ns.
+pub fn noise(history: &History) -> u64 {
+    let stalls = history.stalls.iter().map(|stall| stall.span.len());
+    stalls.max().unwrap_or(0).max(ms(15))
+}
+
+/// What the work times of a run suggest for the lease, in a sentence without its full stop; `noise` is
+/// what they do not tell, ns.
+pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan, noise: u64) -> String {
     let lease = ms(plan.lock.lease_ms);
     let told = millis(plan.lock.lease_ms);
     if let Some(every) = plan.lock.renew_ms {
@@ -71,6 +79,10 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
         let wanted = outlives(ms(every), slowest);
         let by = span(wanted.abs_diff(lease));
         let is = match wanted.cmp(&lease) {
+            Ordering::Greater if wanted - lease <= noise => format!(
+                "as long as that: {by} are less than the noise of these times ({})",
+                span(noise)
+            ),
             Ordering::Greater => format!("{by} shorter than that"),
             Ordering::Equal => "just as long".to_owned(),
             Ordering::Less => format!("{by} longer; that is no reason to shorten it"),
@@ -98,7 +110,8 @@ pub fn suggestion(work: &[u64], renewals: &[u64], plan: &Plan) -> String {
     )
 }
 
-/// The least lease that the times of a run allow, ns, if the one of its plan is shorter.
+/// The least lease that the times of a run allow, ns, if the one of its plan is shorter by more than
+/// the noise of these times.
 pub fn wanted(history: &History) -> Option<u64> {
     let wanted = match history.plan.lock.renew_ms {
         Some(every) => {
@@ -107,7 +120,8 @@ pub fn wanted(history: &History) -> Option<u64> {
         }
         None => suggested(work_times(history).into_iter().max()?),
     };
-    (wanted > ms(history.plan.lock.lease_ms)).then_some(wanted)
+    let lease = ms(history.plan.lock.lease_ms);
+    (wanted > lease.saturating_add(noise(history))).then_some(wanted)
 }
 
 /// All figures that a history of runs keeps; one that the run has not is not there. The end of a

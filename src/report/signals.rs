@@ -153,7 +153,13 @@ fn ends(n: usize) -> String {
 
 /// Writes, and reads where any came late.
 fn stale(counts: &Counts) -> String {
-    let writes = outcomes(&counts.stale);
+    let mut writes = outcomes(&counts.stale);
+    if counts.late > 0 {
+        writes = format!(
+            "{writes}; accepted in legal order after the lease had ended: {}",
+            counts.late
+        );
+    }
     match counts.late_reads.iter().map(|(_, n)| n).sum::<usize>() {
         0 => writes,
         _ => format!("{writes}; late reads: {}", outcomes(&counts.late_reads)),

@@ -24,9 +24,9 @@ pub struct Tally {
     pub open: usize,
     /// The highest fencing token that was granted.
     pub highest: Option<u64>,
-    /// Stale writes that the store accepted.
+    /// Stale or late writes that the store accepted.
     pub stale_accepted: usize,
-    /// Stale writes that it refused.
+    /// Stale or late writes that it refused.
     pub stale_refused: usize,
     /// Steps that asked for the lock and were not granted it.
     pub failed: usize,
@@ -65,7 +65,7 @@ pub fn tally(history: &History) -> Tally {
         open: sections.iter().filter(|(_, left)| left.is_err()).count(),
         highest: asks.iter().filter_map(|step| token(step)).max(),
         stale_refused: stale(0),
-        stale_accepted: stale(1),
+        stale_accepted: stale(1) + counts.late,
         failed: asks.len() - sections.len(),
         took: drill_ends(history).saturating_sub(first.unwrap_or(0)),
     }

@@ -2,6 +2,7 @@
 //! console, page, pictures and JUnit use the same words.
 
 use crate::checks::Outcome;
+use crate::checks::say::secs;
 use crate::store::Fence;
 use crate::verdict::{Protection, Verdict};
 
@@ -54,8 +55,11 @@ pub const fn fence_word(fence: Fence) -> &'static str {
 /// Lab time to the hundredth of a second, or below a tenth to the thousandth, as the findings tell
 /// it: `4.81 s`, `0.068 s`.
 pub fn at(ns: u64) -> String {
-    let decimals = if ns < 100_000_000 { 3 } else { 2 };
-    format!("{} s", seconds(ns, decimals))
+    match ns {
+        // An instant this near to the beginning is not told as a duration would be.
+        1..500_000 => format!("{} s", at_ms(ns)),
+        _ => secs(ns),
+    }
 }
 
 /// Lab time to the millisecond without a unit, for tables: `4.812`.
@@ -66,8 +70,10 @@ pub fn at_ms(ns: u64) -> String {
 /// A duration in the unit that reads best: `1.31 s`, `0.78 s`, `42 ms`, `310 µs`. From a tenth of
 /// a second on it reads as in the findings, so that one figure never stands in two forms.
 pub fn span(ns: u64) -> String {
-    if ns >= 99_500_000 {
-        format!("{} s", seconds(ns, 2))
+    if ns >= 100_000_000 {
+        secs(ns)
+    } else if ns >= 99_500_000 {
+        "0.10 s".to_owned()
     } else if ns >= 995_000 {
         format!("{} ms", (ns + 500_000) / 1_000_000)
     } else {
@@ -102,7 +108,7 @@ pub fn stretch(from: u64, until: u64) -> String {
 }
 
 /// How finely the instants of one sentence are told: to the thousandth where two of them would
-/// read the same otherwise. Each instant is rounded by itself, in the same way everywhere.
+/// read the same otherwise, or where a duration beside them would not be what lies between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     fine: bool,
@@ -119,12 +125,36 @@ impl Clock {
         Clock { fine: alike }
     }
 
+    /// The same, for a sentence that tells how long each of these lasted, too: from, to.
+    #[must_use]
+    pub fn adding_up(self, lasted: &[(u64, u64)]) -> Clock {
+        let adds_up = |(from, to): &(u64, u64)| {
+            let between = thousandths(&at(*to)).checked_sub(thousandths(&at(*from)));
+            between == Some(thousandths(&span(to.saturating_sub(*from))))
+        };
+        Clock {
+            fine: self.fine || !lasted.iter().all(adds_up),
+        }
+    }
+
     /// An instant.
     pub fn at(self, ns: u64) -> String {
         if self.fine {
             format!("{} s", at_ms(ns))
         } else {
             at(ns)
+        }
+    }
+
+    /// How long something lasted: what lies between its two ends as this clock tells them.
+    pub fn lasted(self, from: u64, to: u64) -> String {
+        let between = thousandths(&self.at(to)).saturating_sub(thousandths(&self.at(from)));
+        if !self.fine || between == 0 {
+            span(to.saturating_sub(from))
+        } else if between < 100 {
+            format!("{between} ms")
+        } else {
+            format!("{}.{:03} s", between / 1000, between % 1000)
         }
     }
 
@@ -139,6 +169,27 @@ impl Clock {
     }
 }
 
+/// A stretch of lab time with its length: `from 2.58 s to 2.89 s (0.31 s)`.
+pub fn stretch_of(from: u64, until: u64) -> String {
+    let clock = Clock::telling(&[from, until]).adding_up(&[(from, until)]);
+    let (begin, end) = (clock.at(from), clock.at(until));
+    format!("from {begin} to {end} ({})", clock.lasted(from, until))
+}
+
+/// What a time or a duration says when it is read, in thousandths of a second.
+fn thousandths(told: &str) -> u64 {
+    let (number, unit) = told.split_once(' ').unwrap_or((told, "s"));
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let read = |digits: &str| digits.parse::<u64>().unwrap_or(0);
+    match unit {
+        "s" => read(whole)
+            .saturating_mul(1000)
+            .saturating_add(read(&format!("{part:0<3}"))),
+        "ms" => read(whole),
+        _shorter => 0,
+    }
+}
+
 /// `1 write`, `2 writes`.
 pub fn count(n: usize, noun: &str) -> String {
     if n == 1 {
@@ -148,13 +199,10 @@ pub fn count(n: usize, noun: &str) -> String {
     }
 }
 
-/// Seconds with this many decimals, rounded half up, in integers: no float ever reaches a reader.
-fn seconds(ns: u64, decimals: u32) -> String {
-    let unit = 10_u64.pow(9_u32.saturating_sub(decimals));
-    let scale = 10_u64.pow(decimals.min(9));
-    let rounded = ns.saturating_add(unit / 2) / unit;
-    let width = usize::try_from(decimals).unwrap_or(0);
-    format!("{}.{:0width$}", rounded / scale, rounded % scale)
+/// Seconds with this many decimals, rounded as the findings round them: a tie that went up here and
+/// down there would be one instant under two names.
+fn seconds(ns: u64, decimals: usize) -> String {
+    format!("{:.decimals$}", ns as f64 / 1e9)
 }
 
 #[cfg(test)]
@@ -178,12 +226,47 @@ mod tests {
         assert_eq!(millis(1500), "1.5 s");
         assert_eq!(millis(10_000), "10 s");
         assert_eq!(millis(250), "250 ms");
-        assert_eq!(at(u64::MAX), "18446744073.70 s");
+        assert_eq!(at(u64::MAX), "18446744073.71 s");
         assert_eq!(stretch(101_200_000, 103_400_000), "from 0.101 s to 0.103 s");
         assert_eq!(stretch(101_200_000, 101_300_000), "at 0.10 s for 100 µs");
         assert_eq!(
             stretch(2_580_000_000, 2_890_000_000),
             "from 2.58 s to 2.89 s"
         );
+    }
+
+    /// Leases end on whole milliseconds: every tenth of them is a tie.
+    #[test]
+    fn a_page_rounds_as_the_findings_do() {
+        for ms in (100..20_000).step_by(5) {
+            let ns = ms * 1_000_000;
+            assert_eq!(at(ns), secs(ns));
+            assert_eq!(span(ns), secs(ns));
+        }
+        assert_eq!(at(1_305_000_000), "1.30 s");
+    }
+
+    #[test]
+    fn what_lasted_is_what_lies_between_its_ends() {
+        assert_eq!(
+            stretch_of(492_000_000, 3_195_400_000),
+            "from 0.492 s to 3.195 s (2.703 s)"
+        );
+        assert_eq!(
+            stretch_of(1_600_400_000, 1_686_000_000),
+            "from 1.600 s to 1.686 s (86 ms)"
+        );
+        assert_eq!(
+            stretch_of(1_180_000_000, 3_280_000_000),
+            "from 1.18 s to 3.28 s (2.10 s)"
+        );
+        assert_eq!(
+            stretch_of(2_000_100_000, 2_000_300_000),
+            "from 2.00 s to 2.00 s (200 µs)"
+        );
+        let clock = Clock::telling(&[]);
+        for (from, to) in [(0, 0), (0, 1), (7, 3), (0, u64::MAX)] {
+            assert!(!clock.adding_up(&[(from, to)]).lasted(from, to).is_empty());
+        }
     }
 }

@@ -18,7 +18,7 @@ pub struct Environment {
     pub lockdrill: String,
     /// Version of the lock server.
     pub redis: String,
-    /// Version of Postgres, if a lock lived on one.
+    /// Version of Postgres, if a lock or a store lived on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postgres: Option<String>,
     /// Version of etcd, if a lock lived on one.

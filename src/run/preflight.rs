@@ -12,6 +12,7 @@ use crate::env::zookeeper::find::{self as find_zookeeper, Program as Zookeeper};
 use crate::lock::backends::{self, Servers};
 use crate::plan::Plan;
 use crate::run::target::{self, Target};
+use crate::store::{self, StoreServer};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,12 @@ impl Wish<'_> {
         let mut plans = self.plans.iter();
         plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
     }
+
+    /// Some store lives on such a server.
+    fn stores_on(&self, server: StoreServer) -> bool {
+        let mut kinds = self.plans.iter().map(|plan| store::find(&plan.store.kind));
+        kinds.any(|kind| kind.is_some_and(|kind| kind.server == Some(server)))
+    }
 }
 
 /// What an arm needs from this machine.
@@ -46,7 +53,7 @@ pub struct Ready {
     pub redis: RedisBinary,
     /// The server programs that drills name for their locks.
     pub named: BTreeMap<String, RedisBinary>,
-    /// The Postgres programs, if some lock lives on one.
+    /// The Postgres programs, if some lock or store lives on one.
     pub postgres: Option<Programs>,
     /// The etcd, if some lock lives on one.
     pub etcd: Option<Program>,
@@ -104,7 +111,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
     let on = |servers| wish.lives_on(servers);
-    let postgres = on(Servers::Postgres)
+    let postgres = (on(Servers::Postgres) || wish.stores_on(StoreServer::Postgres))
         .then(find_postgres::find)
         .transpose()?;
     let etcd = on(Servers::Etcd).then(find_etcd::find).transpose()?;

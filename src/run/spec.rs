@@ -22,10 +22,10 @@ pub struct ArmSpec {
     pub redis: PathBuf,
     /// The redis-server program of the lock.
     pub lock_redis: PathBuf,
-    /// The folder with the programs of Postgres, if the lock lives on one.
+    /// The folder with the programs of Postgres, if the lock or the store lives on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postgres: Option<PathBuf>,
-    /// The etcd, if the lock lives on one.
+    /// The etcd, if the lock or the store lives on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etcd: Option<PathBuf>,
     /// Java and the jars of ZooKeeper, if the lock lives on one.

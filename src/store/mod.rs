@@ -16,11 +16,14 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 
+mod kinds;
+pub mod postgres;
 pub mod queue;
 pub mod redis;
 pub mod rule;
 mod spec;
 pub mod sqlite;
+mod wall_time;
 
 pub use spec::{Fence, Reads, StoreSpec};
 
@@ -191,6 +194,8 @@ pub type Opening =
 pub enum StoreServer {
     /// An empty `redis-server`.
     Redis,
+    /// A `postgres` that nobody has used.
+    Postgres,
 }
 
 impl StoreServer {
@@ -198,6 +203,7 @@ impl StoreServer {
     pub fn location(self, address: SocketAddr) -> String {
         match self {
             StoreServer::Redis => format!("redis://{address}"),
+            StoreServer::Postgres => format!("postgres://{address}"),
         }
     }
 }
@@ -217,7 +223,7 @@ pub struct StoreKind {
 }
 
 /// Every store.
-pub const ALL: &[&StoreKind] = &[&sqlite::KIND, &redis::KIND];
+pub const ALL: &[&StoreKind] = &[&sqlite::KIND, &redis::KIND, &postgres::KIND];
 
 /// The store of this name.
 pub fn find(name: &str) -> Option<&'static StoreKind> {

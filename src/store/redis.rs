@@ -4,16 +4,14 @@
 //! take with it what is to show the damage. A stop point holds nothing open: `racy` is a read and
 //! a later, unconditional script, and no transaction spans the two.
 //!
-//! The log's times are the server's `TIME` inside the script, which is wall clock in whole µs.
-//! They become lab time by the distance between `CLOCK_REALTIME` and `CLOCK_MONOTONIC`, read when
-//! the store was created; so server and lab share a host. If the wall clock was set since, the log
-//! cannot be told in lab time, and reading it is an error rather than a guess.
+//! The log's times are the server's `TIME` inside the script, which is wall clock in whole µs; they
+//! become lab time as [`wall_time`](super::wall_time) says.
 
+use super::wall_time::WallAhead;
 use super::{
     Armed, Attempt, AttemptKind, Fence, Logged, ProtectedStore, ReadAnswer, Reads, Standing,
     StoreAnswer, StoreError, StoreKind, StoreServer, StoreSpec,
 };
-use crate::clock;
 use crate::redis_link::{Link, NoAnswer};
 use redis::{Cmd, FromRedisValue, Value};
 use std::time::Duration;
@@ -39,9 +37,6 @@ pub const KIND: StoreKind = StoreKind {
 /// How long one command may take, connecting included.
 const BUDGET: Duration = Duration::from_secs(5);
 
-/// The wall clock counts as set if it moved by more than this against the monotonic clock, ns.
-const WALL_CLOCK_SET_NS: u64 = 1_000_000;
-
 /// One process's connection to the store.
 struct Redis {
     link: Link,
@@ -58,7 +53,7 @@ impl Redis {
     async fn create(spec: StoreSpec) -> Result<Self, StoreError> {
         let birth = words::Birth {
             version: words::VERSION,
-            wall_ahead_ns: clock::wall_ahead_ns(),
+            ahead: WallAhead::now(),
         };
         let store = Redis::at(spec, birth)?;
         let keys: u64 = store.ask(&redis::cmd("DBSIZE")).await?;
@@ -75,7 +70,7 @@ impl Redis {
     async fn open(spec: StoreSpec) -> Result<Self, StoreError> {
         let unknown = words::Birth {
             version: 0,
-            wall_ahead_ns: 0,
+            ahead: WallAhead::default(),
         };
         let mut store = Redis::at(spec, unknown)?;
         let found: Option<String> = store.ask(&words::read_birth()).await?;
@@ -189,21 +184,15 @@ impl ProtectedStore for Redis {
 
     async fn log(&mut self) -> Result<Vec<Logged>, StoreError> {
         let lines: Vec<String> = self.ask(&words::read_log()).await?;
-        let moved = clock::wall_ahead_ns().abs_diff(self.birth.wall_ahead_ns);
-        if moved > WALL_CLOCK_SET_NS {
-            return Err(self.error(format!(
-                "the wall clock was set by {moved} ns while the store was in use: its times are lost"
-            )));
-        }
-        let zero_ns = self
-            .birth
-            .wall_ahead_ns
-            .saturating_add(self.spec.lab_zero_ns);
+        let ahead = self.birth.ahead;
+        ahead.holds().map_err(|why| self.error(why))?;
         let lines = lines.iter().zip(1..);
         lines
             .map(|(line, n)| {
-                words::logged(n, line, zero_ns)
-                    .ok_or_else(|| self.error(format!("line {n} of its log makes no sense")))
+                let mut line = words::logged(n, line)
+                    .ok_or_else(|| self.error(format!("line {n} of its log makes no sense")))?;
+                line.applied_ns = ahead.lab_ns(line.applied_ns, self.spec.lab_zero_ns);
+                Ok(line)
             })
             .collect()
     }

@@ -17,7 +17,6 @@ use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub(super) mod connection;
-mod kinds;
 mod outbox;
 mod tables;
 

@@ -168,19 +168,21 @@ fn read_late(world: &World) -> bool {
     })
 }
 
-/// A refused write or read of one who was entitled, while nobody else can have been.
+/// A refused write or read of one who was entitled, while nobody else can have been. Every writer of
+/// this world has been told of its grant before it begins, and is answered before it gives back: only
+/// the ends of leases are known by the server's clock alone.
 fn wronged(world: &World) -> bool {
     world.writes.iter().chain(&world.reads).any(|write| {
         let grant = &world.grants[write.grant];
-        let (from, to) = entitled(grant);
         let may_hold = |other: &&Truth| {
             let (from, to) = entitled(other);
-            from <= write.at + EPSILON && write.at <= to + EPSILON
+            from <= write.at + EPSILON && write.at <= to + 1
         };
         !write.accepted
             && write.fencing == grant.held.fencing
-            && from + EPSILON < write.at
-            && write.at + EPSILON < to
+            && grant.at < write.at
+            && write.at + EPSILON < grant.lease_end
+            && grant.released.is_none_or(|at| write.at < at)
             && world.grants.iter().filter(may_hold).count() == 1
     })
 }

@@ -194,7 +194,7 @@ impl World {
             0..4 => self.renew(worker),
             4..7 => self.release(worker),
             7..11 => self.check(worker),
-            11..17 => self.write(worker),
+            11..17 => self.write(worker, self.now),
             17 => self.lose(worker),
             18 => self.die(worker),
             19 | 20 => self.read(worker),
@@ -305,6 +305,9 @@ impl World {
                 if let Some((wait, from)) = self.workers[worker].waits.take() {
                     self.record.told_granted(&held, wait, trip.back);
                     self.waits.push((worker, from, trip.back));
+                }
+                if trip.back == self.now + 1 && self.chance(25) {
+                    self.write(worker, trip.back);
                 }
             }
             None => self
@@ -420,7 +423,8 @@ impl World {
         self.workers[worker].free = self.now + 1;
     }
 
-    fn write(&mut self, worker: usize) {
+    /// A write at a time; at the very moment at which its writer was told of its grant, in a hurry.
+    fn write(&mut self, worker: usize, at: u64) {
         let Some(grant) = self.workers[worker].held else {
             return;
         };
@@ -438,25 +442,47 @@ impl World {
         } else {
             !self.flaw(10)
         };
-        let id = self
-            .record
-            .write_on(&held, self.now, accepted, based_on.clone());
-        self.workers[worker].free = self.now + 1;
+        let hurry = at > self.now;
+        let id = if hurry {
+            self.hasty_write(&held, at, accepted, based_on.clone())
+        } else {
+            self.record.write_on(&held, at, accepted, based_on.clone())
+        };
+        self.workers[worker].free = if hurry { at } else { at + 1 };
         let write = Write {
             id,
             grant,
             fencing: held.fencing,
             based_on,
             accepted,
-            at: self.now,
+            at,
         };
         self.writes.push(write.clone());
         if accepted && self.flaw(6) {
             self.doubled = true;
             let entry = (&*write.id, write.based_on.clone());
-            self.record.log(&held, self.now, entry, true);
+            self.record.log(&held, at, entry, true);
             self.writes.push(write);
         }
+    }
+
+    /// Begun, applied and answered in less time than the server's clock can tell.
+    fn hasty_write(
+        &mut self,
+        held: &Held,
+        at: u64,
+        accepted: bool,
+        based_on: Option<String>,
+    ) -> String {
+        let id = self.record.write_id(&held.worker);
+        let op = self.record.ask_write(held, at, &id, based_on.clone());
+        self.record.log(held, at, (&id, based_on), accepted);
+        let answer = match accepted {
+            true => Answer::Accepted,
+            false => Answer::Rejected { highest: None },
+        };
+        self.record.ret(&held.worker, op, at, Outcome::Ok, answer);
+        id
     }
 
     /// A store that fences reads refuses those that are older than an accepted write.

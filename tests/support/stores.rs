@@ -1,5 +1,6 @@
 //! An empty place for a store of each kind; gone with the value.
 
+use super::postgres_server::{Database, PostgresServer};
 use super::redis_server::RedisServer;
 use lockdrill::store::{self, Fence, ProtectedStore, StoreKind, StoreSpec};
 use tempfile::TempDir;
@@ -10,11 +11,13 @@ pub struct StorePlace {
     location: String,
     _folder: Option<TempDir>,
     server: Option<RedisServer>,
+    database: Option<Database>,
 }
 
 impl StorePlace {
     /// A place for a store of this kind; a new kind gets its arm here.
     pub fn of(kind: &str) -> StorePlace {
+        let mut database = None;
         let (location, folder, server) = match kind {
             "sqlite" => {
                 let folder = TempDir::new().unwrap();
@@ -25,6 +28,11 @@ impl StorePlace {
                 let server = RedisServer::start();
                 (format!("redis://{}", server.address()), None, Some(server))
             }
+            "postgres" => {
+                let server = PostgresServer::shared();
+                let made = database.insert(at_once(async { server.database().await }));
+                (format!("postgres://{}", made.address()), None, None)
+            }
             other => panic!("no place for a store of kind `{other}`"),
         };
         StorePlace {
@@ -32,6 +40,7 @@ impl StorePlace {
             location,
             _folder: folder,
             server,
+            database,
         }
     }
 
@@ -73,11 +82,20 @@ impl StorePlace {
         self.server.as_mut().expect("a store on a server")
     }
 
+    /// The database that it is in.
+    pub fn database(&self) -> &Database {
+        self.database.as_ref().expect("a store in a database")
+    }
+
     /// Removes the store that was created here.
     pub fn empty(&self) {
-        match &self.server {
-            Some(server) => server.tell("FLUSHALL"),
-            None => {
+        match (&self.server, &self.database) {
+            (Some(server), _) => server.tell("FLUSHALL"),
+            (None, Some(database)) => {
+                let empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+                at_once(async { database.text(empty).await });
+            }
+            (None, None) => {
                 for part in ["", "-wal", "-shm"] {
                     // Not there yet is as good as removed.
                     let _ = std::fs::remove_file(format!("{}{part}", self.location));
@@ -85,4 +103,13 @@ impl StorePlace {
             }
         }
     }
+}
+
+/// Waits for it here; a runtime may be under way already.
+fn at_once<T: Send>(what: impl Future<Output = T> + Send) -> T {
+    let runtime = || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(what)
+    };
+    std::thread::scope(|scope| scope.spawn(runtime).join().unwrap())
 }

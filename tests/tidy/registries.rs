@@ -65,6 +65,10 @@ pub const FOLDERS: &[Folder] = &[
                 "zookeeper_sessions",
                 "the sessions of the ZooKeeper back end",
             ),
+            (
+                "zookeeper_steps",
+                "what the operations of the ZooKeeper back end are made of",
+            ),
             ("zookeeper_words", "the requests of the ZooKeeper back end"),
             ("redlock_attempt", "one attempt for the votes of a quorum"),
             ("redlock_count", "what the answers of several servers say"),

@@ -1,8 +1,10 @@
 //! Which grants no order compares: made by two servers, and neither answered before the other was
-//! asked for. Lab time alone is no order of operations.
+//! asked for. Lab time alone is no order of operations: two requests that are under way at once may
+//! count in either order.
 
 use super::{Answered, in_order};
-use crate::timeline::history::{Grant, History};
+use crate::checks::say::{secs, token, who};
+use crate::timeline::history::{Grant, History, NEVER, Operation, Promotion};
 use foldhash::HashMap;
 
 /// Whether any grant is before another of its key: on one server, or by what workers were told.
@@ -49,4 +51,60 @@ pub(super) fn apart(history: &History) -> Option<(&Grant, &Grant)> {
         }
     }
     None
+}
+
+/// What the table of grants shows of these two, and why that is no breach.
+pub(super) fn told(history: &History, (first, second): (&Grant, &Grant)) -> String {
+    format!(
+        "{} granted {} {} at {}, and {} granted {} {} at {}: the later grant has not the higher \
+         one. That alone is no breach, because {}{}",
+        first.server,
+        who(history, first),
+        token(first.fencing),
+        secs(first.granted.middle()),
+        second.server,
+        who(history, second),
+        token(second.fencing),
+        secs(second.granted.middle()),
+        under_way(history, first, second),
+        replaced(history, second),
+    )
+}
+
+/// Why the second counts not as asked for after the first was answered.
+fn under_way(history: &History, first: &Grant, second: &Grant) -> String {
+    let attempt = |grant: &Grant| history.operations.get(grant.attempt?);
+    let answered = attempt(first).map_or(NEVER, Operation::ended);
+    let asked = attempt(second).map_or(0, |asked| asked.invoked);
+    let (one, other) = (who(history, first), who(history, second));
+    if answered != NEVER && asked != 0 && asked <= answered {
+        return format!(
+            "{other} had asked at {}, before {one} was answered at {}: both requests were under way \
+             at once, so either may count as the earlier. A token must be higher only than those of \
+             grants that had been answered before it was asked for, or that its own server knew",
+            secs(asked),
+            secs(answered)
+        );
+    }
+    format!(
+        "the record does not show that {one} was answered before {other} asked, and no server knew \
+         both grants: nothing but the time says which came first"
+    )
+}
+
+/// Another server had taken over from the one that made it: what it grants counts as of before.
+fn replaced(history: &History, second: &Grant) -> String {
+    let promotions = history.promotions();
+    let until = second.granted.earliest;
+    let last = promotions.iter().rfind(|one| one.at.latest <= until);
+    let by = |by: &&Promotion<'_>| by.server != second.server;
+    last.filter(by).map_or_else(String::new, |by| {
+        format!(
+            "; {} had taken over from {} by {}, and a token that the old server still gives is \
+             lower so that a store that compares tokens refuses its holder",
+            by.server,
+            second.server,
+            secs(by.at.latest)
+        )
+    })
 }

@@ -17,10 +17,8 @@ pub struct EdgeId {
 impl EdgeId {
     /// The edge from this worker to this server.
     pub fn new(worker: impl Into<String>, server: impl Into<String>) -> Self {
-        EdgeId {
-            worker: worker.into(),
-            server: server.into(),
-        }
+        let (worker, server) = (worker.into(), server.into());
+        EdgeId { worker, server }
     }
 }
 

@@ -44,6 +44,7 @@ mod redlock_words;
 pub mod zookeeper;
 mod zookeeper_ear;
 mod zookeeper_sessions;
+mod zookeeper_steps;
 mod zookeeper_words;
 
 pub use redis_found::Via;
@@ -168,6 +169,7 @@ const ABOVE: &[Flaw] = &[
     Flaw::DeadlineFromReply,
     Flaw::TimeoutMeansBusy,
     Flaw::IgnoresRenewalFailure,
+    Flaw::UnboundedRenewal,
     Flaw::SwallowsReleaseError,
     Flaw::FailsOpen,
     Flaw::HotPoll,

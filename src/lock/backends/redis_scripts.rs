@@ -159,6 +159,7 @@ pub(super) const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         Flaw::DeadlineFromReply
         | Flaw::TimeoutMeansBusy
         | Flaw::IgnoresRenewalFailure
+        | Flaw::UnboundedRenewal
         | Flaw::SwallowsReleaseError
         | Flaw::EvalshaOnly
         | Flaw::FailsOpen

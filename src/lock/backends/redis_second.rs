@@ -41,6 +41,7 @@ impl Redis {
             | Flaw::DeadlineFromReply
             | Flaw::TimeoutMeansBusy
             | Flaw::IgnoresRenewalFailure
+            | Flaw::UnboundedRenewal
             | Flaw::SwallowsReleaseError
             | Flaw::EvalshaOnly
             | Flaw::FailsOpen

@@ -11,10 +11,11 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::zookeeper_ear::Ear;
-use crate::lock::backends::zookeeper_sessions::{Grant, Said, Sessions};
-use crate::lock::backends::zookeeper_words::{Folder, Found, found};
+use crate::lock::backends::zookeeper_sessions::{Said, Sessions};
+use crate::lock::backends::zookeeper_steps::{Zookeeper, believed, is_ours};
+use crate::lock::backends::zookeeper_words::Folder;
 use crate::lock::backends::{
-    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
+    ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
 };
 use crate::lock::error::{CommandError, LockError};
 use crate::lock::flaws::Flaw;
@@ -22,7 +23,7 @@ use crate::lock::service::{
     AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
     Wake,
 };
-use crate::zookeeper_link::{Code, Link, NoAnswer, Request, Several, Stays, made, names, several};
+use crate::zookeeper_link::{Link, NoAnswer, Request, Several, Stays, made, several};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +31,6 @@ use tokio::time::Instant;
 
 /// Longest time to connect in the first place.
 const CONNECT_BUDGET: Duration = Duration::from_secs(2);
-/// How often the folder of a lock is made that the server has tidied away in between.
-const TRIES: usize = 3;
 
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
@@ -67,172 +66,6 @@ fn connect(spec: ConnectSpec) -> Connecting {
         });
         Ok(service)
     })
-}
-
-impl From<NoAnswer> for CommandError {
-    fn from(no_answer: NoAnswer) -> CommandError {
-        match no_answer {
-            NoAnswer::NotSent(_) | NoAnswer::Refused(_) => {
-                CommandError::Failed(no_answer.to_string())
-            }
-            NoAnswer::Unknown(why) => CommandError::Unknown(why),
-        }
-    }
-}
-
-struct Zookeeper {
-    sessions: Sessions,
-    flaw: Option<Flaw>,
-    armed: Option<Armed>,
-}
-
-/// What came of an attempt's request.
-enum Taken {
-    /// Ours, since that change.
-    Ours(i64),
-    /// Somebody else's.
-    Theirs,
-    /// Nothing was done: the session has ended.
-    Ended,
-}
-
-/// What the server keeps may be longer than what was asked for; it is not believed in.
-fn believed(ask: &Ask<'_>, grant: &Grant) -> Duration {
-    ask.lease.min(grant.session.kept)
-}
-
-impl Zookeeper {
-    /// Who holds the lock.
-    async fn found(&self, folder: &Folder, until: Instant) -> Result<Option<Found>, NoAnswer> {
-        match self
-            .sessions
-            .ask(&Request::get(&folder.held()), until)
-            .await
-        {
-            Ok(answer) => found(&answer)
-                .ok_or_else(crate::zookeeper_link::nonsense)
-                .map(Some),
-            Err(NoAnswer::Refused(Code::NO_NODE)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Asks for the lock in the session of this attempt, in a folder that is made if need be.
-    async fn taken(
-        &self,
-        ask: &Ask<'_>,
-        (folder, grant): (&Folder, &Grant),
-    ) -> Result<Taken, NoAnswer> {
-        let take = folder.take(ask.owner, ask.lease);
-        for _ in 0..TRIES {
-            let answer = match grant.ask(&self.sessions.link, &take, ask.until).await? {
-                Said::Answer(answer) => answer,
-                Said::Ended => return Ok(Taken::Ended),
-            };
-            match several(&answer)? {
-                Several::Done(stats) => {
-                    let own = stats.last().ok_or_else(crate::zookeeper_link::nonsense)?;
-                    return Ok(Taken::Ours(own.made));
-                }
-                Several::Refused(_, Code::NO_NODE) => self.make(folder, ask.until).await?,
-                Several::Refused(0, Code::NODE_EXISTS) => {
-                    // An earlier send of this attempt has been executed.
-                    let found = self.found(folder, ask.until).await?;
-                    let found = found.filter(|found| is_ours(found, ask, grant));
-                    return Ok(found.map_or(Taken::Theirs, |found| Taken::Ours(found.stat.made)));
-                }
-                Several::Refused(_, Code::NODE_EXISTS) => return Ok(Taken::Theirs),
-                Several::Refused(_, code) => return Err(NoAnswer::Refused(code)),
-            }
-        }
-        Err(NoAnswer::Refused(Code::NO_NODE))
-    }
-
-    /// The folder of a lock, be it there or not. Nothing of the lock itself has been asked for.
-    async fn make(&self, folder: &Folder, until: Instant) -> Result<(), NoAnswer> {
-        match self.sessions.ask(&folder.make(), until).await {
-            Ok(_) | Err(NoAnswer::Refused(Code::NODE_EXISTS)) => Ok(()),
-            Err(error) => Err(error.before_it()),
-        }
-    }
-
-    /// One attempt, from the session to the answer.
-    async fn attempt(
-        &self,
-        ask: &Ask<'_>,
-        folder: &Folder,
-    ) -> Result<Option<(i64, Duration)>, CommandError> {
-        let whose = (folder, ask.owner);
-        let grant = self
-            .sessions
-            .of_attempt(whose, (ask.lease, ask.until))
-            .await?;
-        if let Some(Armed(armed)) = &self.armed {
-            armed();
-        }
-        match self.taken(ask, (folder, &grant)).await? {
-            Taken::Ours(made) => Ok(Some((made, believed(ask, &grant)))),
-            Taken::Theirs => {
-                self.sessions.end(whose, ask.until).await;
-                Ok(None)
-            }
-            Taken::Ended => {
-                self.sessions.forget(folder, ask.owner);
-                Err(CommandError::Failed("its session has ended".into()))
-            }
-        }
-    }
-
-    /// Whose lock it is that a renewal did not find to be its own.
-    async fn not_ours(&self, ask: &Ask<'_>, folder: &Folder) -> Result<RenewAnswer, CommandError> {
-        match self.found(folder, ask.until).await {
-            Ok(Some(found)) if found.owner != *ask.owner => Ok(RenewAnswer::Foreign),
-            Ok(None) if self.flaw == Some(Flaw::RenewRecreates) => {
-                self.sessions.end((folder, ask.owner), ask.until).await;
-                let again = self.attempt(ask, folder).await?;
-                Ok(
-                    again.map_or(RenewAnswer::Foreign, |(_, lease)| RenewAnswer::Renewed {
-                        lease,
-                    }),
-                )
-            }
-            // That it is not ours any more is known without that answer.
-            Ok(_) | Err(_) => Ok(RenewAnswer::Absent),
-        }
-    }
-
-    /// In the session of the grant, or in one of nobody's where that has ended or is not known.
-    async fn ask_for(
-        &self,
-        (folder, ask): (&Folder, &Ask<'_>),
-        request: &Request,
-    ) -> Result<Vec<u8>, NoAnswer> {
-        if let Some(grant) = self.sessions.of(folder, ask.owner)
-            && let Said::Answer(answer) = grant.ask(&self.sessions.link, request, ask.until).await?
-        {
-            return Ok(answer);
-        }
-        self.sessions.ask(request, ask.until).await
-    }
-
-    /// The request that gives a lock back.
-    async fn give_back(&self, folder: &Folder, ask: &Ask<'_>) -> Result<Request, NoAnswer> {
-        if self.flaw != Some(Flaw::BlindRelease) {
-            return Ok(folder.give_back(ask.owner));
-        }
-        let children = Request::children(folder.path());
-        let children = match self.sessions.ask(&children, ask.until).await {
-            Ok(answer) => names(&answer).unwrap_or_default(),
-            Err(NoAnswer::Refused(Code::NO_NODE)) => Vec::new(),
-            Err(error) => return Err(error.before_it()),
-        };
-        Ok(folder.give_back_blindly(&children))
-    }
-}
-
-/// Ours, and in the session that is still ours.
-fn is_ours(found: &Found, ask: &Ask<'_>, grant: &Grant) -> bool {
-    found.owner == *ask.owner && found.stat.session == grant.session.number
 }
 
 #[async_trait]

@@ -114,13 +114,9 @@ fn ending(scene: &Scene) -> Markup {
 }
 
 fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
-    let ended = match (tenure.key_taken, tenure.ended) {
-        (Some(taken), _) if tenure.endless => format!("key without a lease {}", taken.how),
-        (Some(taken), _) => format!(
-            "key {}; entitled until {}",
-            taken.how,
-            at_ms(tenure.entitled)
-        ),
+    let ended = match (tenure.taken(), tenure.ended) {
+        (Some(how), _) if tenure.endless => format!("key without a lease {how}"),
+        (Some(how), _) => format!("key {how}; entitled until {}", at_ms(tenure.entitled)),
         (None, Ended::Released) => "released".to_owned(),
         (None, _) if tenure.endless => "a key without a lease: it never ends".to_owned(),
         (None, Ended::Expired) => "the lease ran out".to_owned(),

@@ -5,8 +5,8 @@ use super::{checks, figures};
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::rightful::inverted;
 use crate::report::scene::writes::Harm;
-use crate::report::story::{consequence, protection, violated};
-use crate::report::words::{protection_word, verdict_word};
+use crate::report::story::{chain, consequence, protection, violated};
+use crate::report::words::{at_ms, count, protection_word, verdict_word};
 use crate::verdict::Protection;
 use maud::{Markup, html};
 
@@ -53,6 +53,7 @@ fn card(control: &ArmModel, main: Option<&ArmModel>, links: &Links) -> Markup {
             @if control.result.red_as_required == Some(true) { (outcome(control, links)) }
             @else { p { (control.result.why) "." } }
             (reds(control, links))
+            (steps(control, links))
             @if !control.scene.is_empty() { (figures::small(control, main, links)) }
             @if !control.result.checks.is_empty() {
                 details { summary { "Every check of this control" } (checks::table(control, links)) }
@@ -80,6 +81,22 @@ fn outcome(control: &ArmModel, links: &Links) -> Markup {
             @if control.result.protection == Protection::KeptByFencing {
                 " The work was kept all the same: what was changed here is not the fence."
             }
+        }
+    }
+}
+
+/// What happened, in the order of time.
+fn steps(control: &ArmModel, links: &Links) -> Markup {
+    let steps = chain::told(control);
+    html! {
+        @if !steps.told.is_empty() {
+            h4 { "Step by step" }
+            ol.steps {
+                @for step in &steps.told {
+                    li { span.t { (at_ms(step.at)) " s" } span { (links.sentence(control, &step.told.clone().capital())) } }
+                }
+            }
+            @if steps.left_out > 0 { p.aside { (count(steps.left_out, "more step")) " went as in any run." } }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! meaning at the place where a word stands first.
 
 use super::terms::{self, Term};
+use super::units::tied;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -67,7 +68,7 @@ pub fn explain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
 
 /// The same without any meaning.
 pub fn typed(words: &str) -> Markup {
-    backticks(words, |part| html! { (part) })
+    backticks(words, tied)
 }
 
 fn backticks(words: &str, mut plain: impl FnMut(&str) -> Markup) -> Markup {
@@ -85,11 +86,11 @@ fn backticks(words: &str, mut plain: impl FnMut(&str) -> Markup) -> Markup {
 
 fn plain(words: &str, told: &mut BTreeSet<&'static str>) -> Markup {
     let Some((from, to, term)) = first(words, told) else {
-        return html! { (words) };
+        return tied(words);
     };
     told.insert(term.name);
     let (before, word, after) = (&words[..from], &words[from..to], &words[to..]);
-    html! { (before) abbr title=(term.meaning) { (word) } (plain(after, told)) }
+    html! { (tied(before)) abbr title=(term.meaning) { (word) } (plain(after, told)) }
 }
 
 /// The first place of a term that was not told yet; of two at one place the longer.

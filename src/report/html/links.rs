@@ -2,6 +2,7 @@
 //! page is linked, and every line that is linked gets its row: no link leads nowhere.
 
 use super::glossary;
+use super::units::tied;
 use crate::report::model::{ArmModel, Model};
 use crate::report::sentence::{Part, Sentence};
 use maud::{Markup, html};
@@ -59,8 +60,8 @@ impl Links {
     pub fn link(&self, arm: &ArmModel, words: &str, seq: u64) -> Markup {
         html! {
             @match self.href(arm, seq) {
-                Some(href) => a href=(href) { (words) },
-                None => (words),
+                Some(href) => a href=(href) { (tied(words)) },
+                None => (tied(words)),
             }
         }
     }

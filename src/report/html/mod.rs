@@ -17,6 +17,7 @@ mod summary;
 mod tail;
 mod terms;
 mod terms_of_servers;
+mod units;
 
 use super::error::ReportError;
 use super::model::Model;

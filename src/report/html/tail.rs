@@ -33,6 +33,18 @@ fn on_disk(model: &Model, plan: &Plan) -> &'static str {
     }
 }
 
+/// That the machine had more to do than it has processors, and what that means here.
+fn busy(model: &Model) -> Option<String> {
+    let processors: f64 = model.fact("processors")?.parse().ok()?;
+    let told = model.fact("load_1m")?;
+    let load: f64 = told.parse().ok()?;
+    (load > processors).then(|| {
+        format!(
+            "This machine was busy when the run began: over the minute before, {told} processes ran or waited for one of its {processors} processors on average (load_1m). Waits and answers may have taken longer than on a quiet machine; which came first does not depend on that."
+        )
+    })
+}
+
 pub fn what_ran(model: &Model) -> Markup {
     html! {
         section id="ran" {
@@ -61,6 +73,7 @@ pub fn what_ran(model: &Model) -> Markup {
                     @if fact.name != "command" { dt { (fact.name) } dd { (fact.value) } }
                 }
             }
+            @if let Some(busy) = busy(model) { p { (busy) } }
             @for arm in &model.arms {
                 @if !arm.result.earlier_attempts.is_empty() {
                     p { "Executions of " code { (arm.result.arm) } " before the one told here:" }

@@ -85,12 +85,12 @@ const TERMS: &[Term] = &[
     term(
         "entitled",
         &["entitled"],
-        "Whom the lock server's own record makes the holder, whatever the worker believes.",
+        "Whom the lock server has promised the lock, by its own record and whatever the worker believes: from the grant until the lease that was granted or renewed last has run out, or until the worker's own release took effect. That its key was deleted, flushed or lost with its server before, or that the worker was told of a loss, ends the key and not the promise: this is how two can be entitled at once.",
     ),
     term(
         "entered, overlapping entries",
         &["overlapping entries"],
-        "A section is entered when a worker is granted the lock, and left when it asks for the release. Entries overlap when one worker goes in while another has not left, whatever the lease: after a lease has ended that is no second holder, but a late one, which the fence is there to keep out.",
+        "A section is entered when a worker is granted the lock, and left when it asks for the release. A section is completed when its worker asked for the release, in time or late; one that was never left ended with its process or with the record. Entries overlap when one worker goes in while another has not left, whatever the lease: after a lease has ended that is no second holder, but a late one, which the fence is there to keep out.",
     ),
     term(
         "fencing token",
@@ -115,7 +115,7 @@ const TERMS: &[Term] = &[
     term(
         "stale",
         &["stale"],
-        "A write of an older holder: its fencing token is older than one that the store knew already, or the same that another grant has used. Accepting it is damage. Where the lock has issued wrong tokens (its counter was lost), the write of the rightful holder looks so, too: that one is told apart, as refused although its writer was entitled, and is not called stale.",
+        "A write whose fencing token is lower than one that the store knew already, or the same that another grant has used: of a holder whose time is over, or of one whom a server let in that another had replaced. Accepting it is damage. Where the lock has issued wrong tokens (its counter was lost), the write of the rightful holder looks so, too: that one is told apart, as refused although its writer was entitled, and is not called stale.",
     ),
     term(
         "late",

@@ -5,18 +5,29 @@ use super::tenure::Tenure;
 use super::writes::Fate;
 use crate::checks::no_stale_read::exposed;
 use crate::timeline::event::{Answer, AttemptKind, Call};
-use crate::timeline::history::History;
-use std::collections::HashMap;
+use crate::timeline::history::{History, Publication};
+use std::collections::{HashMap, HashSet};
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
     /// A `read` step; the write that it was shown.
     Read(Option<String>),
-    /// A publication of this job; the queue may have known it before.
-    Published(String, bool),
+    /// A publication of this job, and what the queue did with it.
+    Published(String, Queued),
     /// This fencing token was drawn from the lock's counter, without the lock.
     Drew(u64),
+}
+
+/// What the queue did with a publication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queued {
+    /// It took it, for the first time.
+    First,
+    /// It knew the job already and kept it once.
+    Known,
+    /// It took the job once more: whoever reads the queue gets it again.
+    Again,
 }
 
 /// One such deed.
@@ -51,7 +62,7 @@ impl BesideMark {
     pub fn is_harmful(&self) -> bool {
         match self.deed {
             Deed::Read(_) => self.stale.is_some() && self.fate == Fate::Accepted,
-            Deed::Published(..) => false,
+            Deed::Published(_, queued) => queued == Queued::Again,
             Deed::Drew(_) => true,
         }
     }
@@ -61,16 +72,26 @@ impl BesideMark {
 pub fn beside(history: &History, tenures: &[Tenure]) -> Vec<BesideMark> {
     let mut marks = reads(history, tenures);
     let name = |worker: Option<usize>| worker.map_or("?", |worker| history.worker_name(worker));
-    marks.extend(history.published.iter().map(|line| BesideMark {
-        worker: name(line.worker).to_owned(),
-        step: line.publish.clone(),
-        deed: Deed::Published(line.message.clone(), line.known_before),
-        at: line.applied,
-        fencing: None,
-        fate: Fate::Accepted,
-        stale: None,
-        event: line.seq,
-    }));
+    let mut taken = HashSet::new();
+    let mut lines: Vec<&Publication> = history.published.iter().collect();
+    lines.sort_by_key(|line| line.n);
+    for line in lines {
+        let queued = match line.known_before {
+            true => Queued::Known,
+            false if taken.insert(&*line.message) => Queued::First,
+            false => Queued::Again,
+        };
+        marks.push(BesideMark {
+            worker: name(line.worker).to_owned(),
+            step: line.publish.clone(),
+            deed: Deed::Published(line.message.clone(), queued),
+            at: line.applied,
+            fencing: None,
+            fate: Fate::Accepted,
+            stale: None,
+            event: line.seq,
+        });
+    }
     for operation in &history.operations {
         if let (Call::Refence, Some(Answer::Drawn { fencing })) =
             (&operation.call, operation.answer())

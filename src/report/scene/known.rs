@@ -38,13 +38,15 @@ impl<'h> Known<'h> {
             Fate::Rejected
         };
         mark.based_on.clone_from(&attempt.based_on);
+        mark.job.clone_from(&attempt.job);
+        mark.again = attempt.done_before;
         mark.events.push(attempt.seq);
         mark.event = attempt.seq;
         if let (true, Some(token)) = (attempt.accepted, attempt.fencing) {
             let known = self.highest.entry(&attempt.resource).or_default();
             *known = token.0.max(*known);
         }
-        if attempt.accepted && attempt.kind == AttemptKind::Write {
+        if attempt.took_effect() && attempt.kind == AttemptKind::Write {
             if attempt.fencing.is_some() && newest.is_none_or(|old| old.fencing < attempt.fencing) {
                 self.newest.insert(&attempt.resource, attempt);
             }

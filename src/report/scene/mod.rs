@@ -5,6 +5,7 @@
 
 pub mod belief;
 pub mod beside;
+mod compared;
 pub mod faults;
 pub mod frames;
 mod known;
@@ -62,6 +63,8 @@ pub struct Scene {
     pub not_injected: Vec<(String, u64, String)>,
     /// The server's effects.
     pub server: Vec<ServerMark>,
+    /// When another server took over, as seen by then: server, time, line.
+    pub promotions: Vec<(String, u64, u64)>,
     /// When a server's process was gone: server, from, to.
     pub down: Vec<(String, u64, u64)>,
     /// Host stalls as (from, to).
@@ -104,6 +107,7 @@ impl Scene {
             frames: frames::frames(history),
             not_injected: not_injected(history),
             server: server::server(history),
+            promotions: server::promotions(history),
             down: server::down(history, story(history).map_or(0, |story| story.1)),
             stalls: history
                 .stalls

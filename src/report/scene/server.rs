@@ -30,6 +30,13 @@ pub enum ServerKind {
     Flushed,
 }
 
+/// Every time that another server took over: which, by when that was seen, and the line.
+pub fn promotions(history: &History) -> Vec<(String, u64, u64)> {
+    let all = history.promotions().into_iter();
+    all.map(|one| (one.server.to_owned(), one.at.latest, one.seq))
+        .collect()
+}
+
 /// When a server's process was gone: from each of its ends to its next start, or to the end of the
 /// record; not its end when the drill was over, ns.
 pub fn down(history: &History, over: u64) -> Vec<(String, u64, u64)> {
@@ -40,11 +47,32 @@ pub fn down(history: &History, over: u64) -> Vec<(String, u64, u64)> {
             let next = lives.get(index + 1).map(|life| life.started);
             let to = next.unwrap_or(history.last_at);
             if to > exit.at && exit.at <= over {
-                spans.push((name.clone(), exit.at, to));
+                let (from, to) = as_told(history, name, (exit.at, to));
+                spans.push((name.clone(), from, to));
             }
         }
     }
     spans
+}
+
+/// The same in the times of the fault that did it, as everywhere else: from when its effect was seen
+/// to when the server was seen to be back.
+fn as_told(history: &History, server: &str, (gone, back): (u64, u64)) -> (u64, u64) {
+    let mut windows = history.faults.iter().filter(|window| {
+        let mut onsets = window.onsets.iter();
+        window.server.as_deref() == Some(server)
+            && onsets.any(|onset| onset.began <= gone && gone <= onset.effective)
+    });
+    let Some(window) = windows.next() else {
+        return (gone, back);
+    };
+    let from = window.onsets.first().map_or(gone, |onset| onset.effective);
+    let heal = window.heals.first().filter(|heal| heal.began <= back);
+    let seen = heal
+        .and_then(|heal| heal.removed)
+        .filter(|seen| back <= *seen);
+    let to = seen.unwrap_or(back);
+    if from < to { (from, to) } else { (gone, back) }
 }
 
 /// What the server did to lock keys: grants, moved deadlines, keys that ended.

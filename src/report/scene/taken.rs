@@ -1,6 +1,7 @@
 //! What took a key before its holder's time: when, how, and the line that shows it.
 
-use crate::timeline::history::{Cause, Grant, History};
+use super::tenure::Tenure;
+use crate::timeline::history::{Cause, Grant, History, KeyEnd};
 
 /// Something else than the holder took the key before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,42 @@ fn failed_over(history: &History, grant: &Grant, seen: u64, seq: u64) -> Taken {
         how: "dropped when its server copied another",
         event: seq,
     })
+}
+
+impl Tenure {
+    /// What became of the key that something took, in words that follow *was*; none if nothing did.
+    pub fn taken(&self) -> Option<String> {
+        let how = self.key_taken?.how;
+        Some(match self.deleted_by.as_slice() {
+            [] => how.to_owned(),
+            [one] => format!("deleted by a release of {one}"),
+            some => format!(
+                "deleted by a release of {}, the record cannot tell whose",
+                some.join(" or ")
+            ),
+        })
+    }
+}
+
+/// Whose release deleted the key of a grant; one of these, where the record cannot tell.
+pub fn deleted_by(history: &History, grant: &Grant) -> Vec<String> {
+    let KeyEnd::Taken { cause, .. } = &grant.end else {
+        return Vec::new();
+    };
+    let (Cause::BlindDelete(all) | Cause::Unclear(all)) = cause else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = Vec::new();
+    for operation in all
+        .iter()
+        .filter_map(|index| history.operations.get(*index))
+    {
+        let name = history.worker_name(operation.worker);
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Faults under which a server drops keys by itself, and how its keys are then told.

@@ -4,7 +4,7 @@
 //! sentences rounded to hundredths of a second; never for a judgement. Where no server was
 //! observed, the clients' answers stand in and the tenure says so.
 
-use super::taken::Taken;
+use super::taken::{self, Taken};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::{Bounds, Grant, History, KeyEnd, NEVER, Operation};
@@ -53,6 +53,8 @@ pub struct Tenure {
     pub by_client: bool,
     /// What took the key before its time.
     pub key_taken: Option<Taken>,
+    /// Whose release did it, if a release did: one of these, if there are several.
+    pub deleted_by: Vec<String>,
     /// Begin and end are known to within this, ns: half of the widest bounds of the two.
     pub blur: u64,
 }
@@ -107,22 +109,18 @@ fn end_before_the_next(history: &History, tenures: &mut [Tenure]) {
 
 fn from_grant(history: &History, grant: &Grant) -> Tenure {
     let endless = endless(grant);
-    let lease_ends = if endless {
-        NEVER
+    let entitled = if endless {
+        grant.ends_with(NEVER)
     } else {
-        grant.lease_ends.middle()
+        grant.ended()
     };
-    let (entitled, ended, key_taken) = match &grant.end {
-        KeyEnd::Released { at, .. } => (at.middle().min(lease_ends), Ended::Released, None),
+    let (ended, key_taken) = match &grant.end {
+        KeyEnd::Released { .. } => (Ended::Released, None),
         KeyEnd::Taken { at, seq, cause, .. } => {
-            // Its own release, even of a key that was gone, gives the lock back.
-            let given_back = grant.definite.map_or(NEVER, |span| span.to);
-            let released = given_back < grant.lease_ends.earliest;
-            let entitled = if released { given_back } else { lease_ends };
             let taken = Taken::of(history, grant, (cause, at.latest, *seq));
-            (entitled, Ended::Expired, Some(taken))
+            (Ended::Expired, Some(taken))
         }
-        KeyEnd::Expired { .. } | KeyEnd::Open => (lease_ends, Ended::Expired, None),
+        KeyEnd::Expired { .. } | KeyEnd::Open => (Ended::Expired, None),
     };
     let until = key_taken.map_or(entitled, |taken| taken.at.min(entitled));
     let from = grant.granted.middle();
@@ -145,6 +143,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         granted_by: grant.seq,
         ended_by: grant.end_seq(),
         by_client: false,
+        deleted_by: taken::deleted_by(history, grant),
         key_taken,
         blur: blur(grant),
     }
@@ -209,6 +208,7 @@ fn from_clients(history: &History) -> Vec<Tenure> {
                 ended_by: None,
                 by_client: true,
                 key_taken: None,
+                deleted_by: Vec::new(),
                 blur: 0,
             });
         }

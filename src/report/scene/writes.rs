@@ -1,5 +1,6 @@
 //! Writes and seals: as a worker asked for them, joined with what the store's log says.
 
+use super::compared;
 use super::known::Known;
 use super::rightful;
 use super::tenure::Tenure;
@@ -56,6 +57,12 @@ pub struct WriteMark {
     pub based_on: Option<String>,
     /// The accepted write that this one replaced without having read it: that update is lost.
     pub overwrites: Option<String>,
+    /// The job that it does.
+    pub job: Option<String>,
+    /// Its job had been done before: the store took it and changed nothing.
+    pub again: bool,
+    /// By when a store that compares apart from writing had compared its fencing token.
+    pub compared: Option<u64>,
     /// What became of it.
     pub fate: Fate,
     /// Its fencing token is not the one that its grant came with.
@@ -156,22 +163,18 @@ pub fn writes(history: &History, tenures: &[Tenure]) -> Vec<WriteMark> {
         let issued = mark.tenure.and_then(|tenure| tenures[tenure].fencing);
         mark.borrowed = issued.is_some() && mark.fencing.is_some() && issued != mark.fencing;
     }
+    compared::find(&mut marks, history);
     rightful::find(&mut marks, history);
     rightful::reused(&mut marks);
     marks
 }
 
-/// By how much a write was late, as the findings tell it: since the last instant at which its
-/// lease may still have run.
+/// By how much a write was late, as the findings tell it: since its writer's entitlement ended.
 fn late(mark: &WriteMark, tenures: &[Tenure], history: &History) -> Option<u64> {
-    let applied = mark.applied?;
-    let middle = applied.checked_sub(tenures.get(mark.tenure?)?.entitled)?;
-    let grant = mark
-        .grant
-        .as_ref()
-        .and_then(|grant| history.grant_of(grant));
-    let surely = grant.and_then(|grant| applied.checked_sub(grant.possible.to));
-    (middle > history.epsilon_ns).then_some(surely.unwrap_or(middle))
+    let late = mark
+        .applied?
+        .checked_sub(tenures.get(mark.tenure?)?.entitled)?;
+    (late > history.epsilon_ns).then_some(late)
 }
 
 fn asked(history: &History, operation: &Operation) -> Option<WriteMark> {
@@ -221,6 +224,9 @@ fn unasked(write: &str, kind: AttemptKind, applied: u64) -> WriteMark {
         grant: None,
         based_on: None,
         overwrites: None,
+        job: None,
+        again: false,
+        compared: None,
         fate: Fate::Unknown,
         borrowed: false,
         rightful: false,

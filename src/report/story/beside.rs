@@ -3,7 +3,7 @@
 
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
-use crate::report::scene::beside::{BesideMark, Deed};
+use crate::report::scene::beside::{BesideMark, Deed, Queued};
 use crate::report::scene::writes::Fate;
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, span};
@@ -26,6 +26,10 @@ pub fn asked(arm: &ArmModel) -> Vec<(&'static str, Vec<Sentence>)> {
     if !drawn.is_empty() {
         answers.push(("Who took a fencing token without the lock?", drawn));
     }
+    let done = done(scene);
+    if !done.is_empty() {
+        answers.push(("Was each job done once?", done));
+    }
     if arm.plan().is_some_and(crate::plan::Plan::has_queue) {
         answers.push(("Was the work published?", published(arm)));
     }
@@ -46,6 +50,43 @@ fn published(arm: &ArmModel) -> Vec<Sentence> {
         None => Sentence::of(super::bare(&found.why)),
     }));
     told
+}
+
+/// Each job that was brought to the store: by whom it was done, and who brought it again.
+fn done(scene: &Scene) -> Vec<Sentence> {
+    let mut jobs: Vec<(&str, Sentence, bool)> = Vec::new();
+    for write in scene
+        .writes
+        .iter()
+        .filter(|write| write.fate == Fate::Accepted)
+    {
+        let (Some(job), when) = (write.job.as_deref(), at(write.at())) else {
+            continue;
+        };
+        let known = jobs.iter_mut().find(|known| known.0 == job);
+        match known {
+            Some((_, told, again)) => {
+                let so = match write.again {
+                    true => format!(" brought it again at {when}, and nothing changed"),
+                    false => format!(" did it once more at {when}"),
+                };
+                let sentence = std::mem::take(told).text("; ");
+                *told = sentence.event(write.write.as_str(), write.event).text(so);
+                *again = true;
+            }
+            None => {
+                let told = Sentence::default()
+                    .event(write.write.as_str(), write.event)
+                    .text(format!(" did {job} at {when}"));
+                jobs.push((job, told, false));
+            }
+        }
+    }
+    // Where no job came twice there is nothing to ask.
+    if jobs.iter().all(|(_, _, again)| !again) {
+        return Vec::new();
+    }
+    jobs.into_iter().map(|(_, told, _)| told).collect()
 }
 
 /// The late read that the store refused, if there is one.
@@ -76,10 +117,14 @@ fn told(mark: &BesideMark) -> Sentence {
                     .text(", and what becomes of that is out of its sight"),
             }
         }
-        Deed::Published(job, known) => Sentence::default()
+        Deed::Published(job, queued) => Sentence::default()
             .event(format!("{} put {job} into the queue", mark.step), mark.event)
             .text(format!(" at {when}"))
-            .text(if *known { ", which knew it already and kept it once" } else { "" }),
+            .text(match queued {
+                Queued::First => "",
+                Queued::Known => ", which knew it already and kept it once",
+                Queued::Again => ", which had it already and took it once more",
+            }),
         Deed::Drew(token) => Sentence::default()
             .event(format!("{who} drew fencing token {token}"), mark.event)
             .text(format!(

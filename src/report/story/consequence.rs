@@ -2,6 +2,8 @@
 //! *Stale* and *late* are told apart here: a store can refuse only what it can know.
 
 use crate::report::scene::Scene;
+use crate::report::scene::server::ServerKind;
+use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
 use crate::report::sentence::Sentence;
 
@@ -57,11 +59,18 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
         Harm::Stale => {
             let highest = write.highest.unwrap_or(0);
             let sentence = Sentence::of("it was stale: the store had ");
-            match newest(scene, write, highest) {
+            let sentence = match newest(scene, write, highest) {
                 Some(before) => sentence
                     .event(format!("accepted {}", before.write), before.event)
                     .text(format!(" with the newer fencing token {highest}")),
                 None => sentence.text(format!("heard of the newer fencing token {highest}")),
+            };
+            match is_misnumbered(scene, write) {
+                true => sentence.text(format!(
+                    "; yet the lock server had granted the lock to {} last: here the number was wrong, not the writer",
+                    write.worker
+                )),
+                false => sentence,
             }
         }
         Harm::Borrowed => Sentence::of(format!(
@@ -72,6 +81,30 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
             "it was late but not stale: the store had not heard of a fencing token above {own} yet, so it could not know"
         )),
     }
+}
+
+/// Which server made a grant.
+pub fn server_of<'s>(scene: &'s Scene, tenure: &Tenure) -> Option<&'s str> {
+    let mut marks = scene.server.iter();
+    let mark = marks.find(|mark| mark.kind == ServerKind::Grant && mark.event == tenure.granted_by);
+    mark.map(|mark| mark.server.as_str())
+}
+
+/// Stale by its number alone: its writer was granted the lock last, by the one server that grants it,
+/// and was entitled.
+pub fn is_misnumbered(scene: &Scene, write: &WriteMark) -> bool {
+    let own = write.tenure.and_then(|tenure| scene.tenures.get(tenure));
+    // A server that another has taken over from may grant what is no longer its to give.
+    let mut servers = scene.tenures.iter().map(|tenure| server_of(scene, tenure));
+    let first = servers.next().flatten();
+    if servers.any(|server| server != first) {
+        return false;
+    }
+    own.is_some_and(|own| {
+        let mut later = scene.tenures.iter();
+        let later = later.any(|other| own.from < other.from && other.from < write.at());
+        write.is_older() && !write.borrowed && !later && write.at() < own.entitled
+    })
 }
 
 /// The accepted write by which the store came to know this fencing token.

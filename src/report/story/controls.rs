@@ -2,7 +2,7 @@
 //! it is missing.
 
 use super::protection::{most_telling, reached};
-use super::{bare, consequence, finding, protection};
+use super::{bare, consequence, finding, harm, protection};
 use crate::checks::{Finding, Outcome};
 use crate::lock::flaws::Flaw;
 use crate::plan::Control;
@@ -51,7 +51,8 @@ fn one(control: &ArmModel) -> Sentence {
                 Some(seq) => sentence.event(words, *seq),
                 None => sentence.text(words),
             };
-            loss(control, red, outage(control, red, sentence))
+            let sentence = deletions(control, red, sentence);
+            work(control, red, outage(control, red, sentence))
         }
         (None, None) => Sentence::of(format!("{without}, {}", bare(&control.result.why))),
     };
@@ -61,19 +62,48 @@ fn one(control: &ArmModel) -> Sentence {
         .text(": red, as required)")
 }
 
+/// Every other key that somebody else's release deleted, where that is what the finding is about.
+fn deletions(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
+    if red.check != "owner_only" {
+        return sentence;
+    }
+    let tenures = control.scene.tenures.iter();
+    let others = tenures.filter(|tenure| !tenure.deleted_by.is_empty());
+    let others = others.filter(|tenure| !red.events.contains(&tenure.granted_by));
+    others.fold(sentence, |sentence, tenure| {
+        let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) else {
+            return sentence;
+        };
+        let who = tenure.worker.as_deref().unwrap_or("somebody");
+        let token = tenure
+            .fencing
+            .map_or(String::new(), |token| format!(" {token}"));
+        sentence
+            .text(format!(
+                "; the key that {who} was granted with fencing token{token} was "
+            ))
+            .event(how, taken.event)
+            .text(format!(" at {}, too", at(taken.at)))
+    })
+}
+
 /// What became of the work, where that is not what the finding itself says.
-fn loss(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
+fn work(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
     let says_it = [
         "published_once",
         "no_lost_update",
         "effects_once",
         "no_stale_write",
     ];
-    if control.result.protection != Protection::Lost || says_it.contains(&&*red.check) {
-        return sentence;
-    }
+    let became = match control.result.protection {
+        Protection::Lost if says_it.contains(&&*red.check) => return sentence,
+        Protection::Lost => harm::done(control),
+        Protection::KeptByFencing => "the work was kept by fencing",
+        Protection::Kept => "the work was kept",
+        Protection::NotTested => "the work was not put to the test",
+    };
     sentence
-        .text("; the work was lost: ")
+        .text(format!("; {became}: "))
         .then(protection::why(control))
 }
 
@@ -94,6 +124,9 @@ fn outage(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence {
 
 fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
     let kind = match write.harm() {
+        Some(Harm::Stale) if consequence::is_misnumbered(&control.scene, write) => {
+            return misnumbered(control, write, without);
+        }
         Some(Harm::Stale) => "stale",
         Some(Harm::Borrowed) => "borrowed",
         Some(Harm::Late) | None => "late",
@@ -110,8 +143,56 @@ fn accepted(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
             .event(format!("the first of {}", write.worker), write.event)
             .text(format!(" at {}", at(write.at()))),
     };
+    let sentence = match write.compared {
+        Some(compared) => sentence.text(format!(
+            "; its fencing token had been compared by {}, {}",
+            at(compared),
+            before(control, write)
+        )),
+        None => sentence,
+    };
+    lost(control, write, sentence)
+}
+
+/// Before what a racy store had compared.
+fn before(control: &ArmModel, write: &WriteMark) -> String {
+    let next = control.scene.tenures.iter().find(|tenure| {
+        write.compared < Some(tenure.from)
+            && tenure.from < write.at()
+            && tenure.fencing > write.fencing
+    });
+    match next.and_then(|next| Some((next.worker.as_deref()?, next.from))) {
+        Some((who, from)) => format!("before {who} was granted the lock at {}", at(from)),
+        None => "long before it was written".to_owned(),
+    }
+}
+
+/// A write that is stale by its number alone.
+fn misnumbered(control: &ArmModel, write: &WriteMark, without: &str) -> Sentence {
+    let (who, own) = (&write.worker, write.fencing.unwrap_or(0));
+    let sentence = Sentence::of(format!("{without}, the write of {who} was "))
+        .event("accepted", write.event)
+        .text(format!(
+            " at {} although {}; the lock server had granted the lock to {who} last, so the number was wrong and not the writer",
+            at(write.at()),
+            match &write.twin {
+                Some(twin) => format!(
+                    "the store had taken {twin} of another grant under the same fencing token {own}"
+                ),
+                None => format!(
+                    "its fencing token {own} was older than the {} that the store knew",
+                    write.highest.unwrap_or(0)
+                ),
+            }
+        ));
+    lost(control, write, sentence)
+}
+
+/// Whose update was lost by it.
+fn lost(control: &ArmModel, write: &WriteMark, sentence: Sentence) -> Sentence {
     match consequence::lost(&control.scene, write) {
         Some(lost) => sentence.text("; ").then(lost),
+        None if harm::nothing_lost(control) => sentence.text("; no update was lost by it"),
         None => sentence,
     }
 }
@@ -138,6 +219,10 @@ pub(super) fn without(change: &Control) -> String {
         }
         ("store.reads", _) if !is_set(&change.to) => {
             "with a store that answers every read, whatever its fencing token".to_owned()
+        }
+        ("lock.persist", Some("none")) => {
+            "with a lock server that keeps nothing on disk (lock.persist none instead of always)"
+                .to_owned()
         }
         ("store.seal", _) if change.to.as_bool() == Some(false) => "without the seal".to_owned(),
         ("lock.flaw", Some(flaw)) => Flaw::named(flaw).map_or_else(

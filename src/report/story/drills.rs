@@ -18,6 +18,9 @@ pub struct Other {
     pub name: String,
     /// What it asks, from its file.
     pub question: String,
+    /// Kinds of faults that it shares with this drill, where all else that is new in it is when they
+    /// come.
+    pub same: Vec<String>,
     /// Run id and verdict of its newest run beside this one; none if there is none.
     pub newest: Option<(String, Verdict)>,
 }
@@ -35,6 +38,7 @@ pub fn others(model: &Model) -> Vec<Other> {
             let news = (kin(plan, &other.main), news(plan, &other.main));
             let other = Other {
                 newest: newest(&model.dir, &other.name),
+                same: same(plan, &other.main),
                 question: other.main.summary,
                 name: other.name,
             };
@@ -65,7 +69,35 @@ fn kin(plan: &Plan, other: &Plan) -> usize {
         let same = other.faults.iter().filter(|fault| fault.kind == own.kind);
         same.map(|fault| 1 + usize::from(fault.when == own.when))
     });
-    near.max().unwrap_or(0)
+    // Whether work is done once is asked in few drills, and closely.
+    let once = plan.store.idempotent && other.store.idempotent;
+    near.max().unwrap_or(0) + if once { 3 } else { 0 }
+}
+
+/// The kinds of another plan's faults, if this one has them all and no setting of the store is new.
+fn same(plan: &Plan, other: &Plan) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for fault in &other.faults {
+        if plan.faults.iter().all(|own| own.kind != fault.kind) {
+            return Vec::new();
+        }
+        if !kinds.contains(&fault.kind) {
+            kinds.push(fault.kind.clone());
+        }
+    }
+    if settings(plan, other).contains(&true) {
+        kinds.clear();
+    }
+    kinds
+}
+
+/// Which settings of the store another plan has that this one has not.
+fn settings(plan: &Plan, other: &Plan) -> [bool; 3] {
+    [
+        other.store.seal && !plan.store.seal,
+        other.store.once && !plan.store.once,
+        other.store.kind != plan.store.kind,
+    ]
 }
 
 /// How many things another plan puts to the test that this one does not.
@@ -78,13 +110,9 @@ fn news(plan: &Plan, other: &Plan) -> usize {
     let orders = other.evidence.iter().filter(|evidence| {
         matches!(evidence, Evidence::ReachedAfter { .. }) && !plan.evidence.contains(evidence)
     });
-    let settings = [
-        other.store.seal && !plan.store.seal,
-        other.store.once && !plan.store.once,
-        other.store.kind != plan.store.kind,
-        other.workers.len() > plan.workers.len(),
-    ];
-    faults.count() + orders.count() + settings.into_iter().filter(|is_new| *is_new).count()
+    let more = usize::from(other.workers.len() > plan.workers.len());
+    let settings = settings(plan, other).into_iter().filter(|is_new| *is_new);
+    faults.count() + orders.count() + settings.count() + more
 }
 
 /// How the newest readable run ended that lies where the runs of this drill lie:

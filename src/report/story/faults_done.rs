@@ -11,7 +11,7 @@ use crate::report::scene::faults::FaultMark;
 use crate::report::scene::frames::{Did, FrameMark};
 use crate::report::scene::tenure::Tenure;
 use crate::report::sentence::Sentence;
-use crate::report::words::{Clock, at, span};
+use crate::report::words::{Clock, at};
 
 /// What was done, one sentence a fault, and one for each held request that was sent on.
 pub fn told(arm: &ArmModel) -> Vec<Sentence> {
@@ -52,20 +52,32 @@ fn fault(arm: &ArmModel, mark: &FaultMark) -> Sentence {
         .text(",");
     let sentence = when(sentence, mark);
     let sentence = match faults::find(&mark.kind) {
-        Some(kind) => sentence.text(format!(" ({}{})", summary(kind, mark), edge(arm, mark))),
+        Some(kind) => sentence.text(format!(
+            " ({}{})",
+            summary(arm, kind, mark),
+            edge(arm, mark)
+        )),
         None => sentence,
     };
     triggers(sentence, mark)
 }
 
 /// What its kind does, said of this one: whether it is undone is known here.
-fn summary(kind: &FaultKind, mark: &FaultMark) -> String {
+fn summary(arm: &ArmModel, kind: &FaultKind, mark: &FaultMark) -> String {
     const OPEN: &str = ", until the heal, if there is one";
+    const WHICH: &str = ", of several the one that takes writes";
     let known = match mark.healed {
         Some(_) => ", until the heal",
         None => "; it is not undone",
     };
-    kind.summary.replace(OPEN, known)
+    let told = kind.summary.replace(OPEN, known);
+    // Of a single server, and of several that all take writes, there is nothing to choose.
+    let chosen = arm.scene.servers.len() > 1 && !arm.scene.promotions.is_empty();
+    if chosen {
+        told
+    } else {
+        told.replace(WHICH, "")
+    }
 }
 
 /// Which edge a fault of the network hit, and which it left alone.
@@ -102,7 +114,7 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         });
     };
     let woken = mark.healed.filter(|_| mark.server.is_some());
-    let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]);
+    let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]).adding_up(&[(begun, end)]);
     let since = match clock.at(mark.began) {
         since if mark.server.is_some() && since != clock.at(begun) => {
             format!(" (begun at {since})")
@@ -112,8 +124,8 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
     let sentence = sentence
         .text(format!(" from {}{since} to ", clock.at(begun)))
         .event(clock.at(end), *heal)
-        .text(format!(", for {}", span(end.saturating_sub(begun))));
-    match mark.removed.map(at) {
+        .text(format!(", for {}", clock.lasted(begun, end)));
+    match mark.removed.map(|removed| clock.at(removed)) {
         Some(_) if mark.server.is_some() => match faults::find(&mark.kind) {
             Some(kind) => {
                 let woken = clock.at(woken.unwrap_or(end));
@@ -121,7 +133,7 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
             }
             None => sentence,
         },
-        Some(removed) if removed != at(end) => {
+        Some(removed) if removed != clock.at(end) => {
             sentence.text(format!(", seen to be gone at {removed}"))
         }
         Some(_) | None => sentence,

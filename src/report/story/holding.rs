@@ -28,13 +28,16 @@ pub fn holders(scene: &Scene) -> Sentence {
         ));
     }
     let shown = if tenures.len() > MAX { FIRST } else { MAX };
+    let free = free_before(scene);
+    let gaps = tenures.iter().zip(&free).take(shown);
+    let gaps = gaps.filter_map(|(tenure, since)| Some(((*since)?, tenure.from)));
     let line = Line {
         scene,
-        clock: clock(&tenures[..shown.min(tenures.len())]),
+        clock: clock(&tenures[..shown.min(tenures.len())]).adding_up(&gaps.collect::<Vec<_>>()),
     };
     let mut sentence = Sentence::default();
     let mut held_until = None;
-    for (index, free) in free_before(scene).into_iter().enumerate().take(shown) {
+    for (index, free) in free.into_iter().enumerate().take(shown) {
         let tenure = &tenures[index];
         sentence = match (held_until, free) {
             (None, _) => sentence.text(line.unheld(index)),
@@ -75,13 +78,9 @@ impl Line<'_> {
         let worker = tenure.worker.clone().unwrap_or("somebody".to_owned());
         let sentence = sentence
             .event(worker.as_str(), tenure.granted_by)
-            .text(format!(
-                "{} {}",
-                self.again(index),
-                self.clock.stretch(tenure.from, tenure.until)
-            ));
+            .text(format!("{} {}", self.again(index), self.stretch(tenure)));
         let sentence = sentence.text(self.both(index)).text(self.unheard(tenure));
-        let Some(taken) = tenure.key_taken else {
+        let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) else {
             return sentence.text(match tenure.ended {
                 _ if tenure.endless && tenure.ended != Ended::Released => {
                     " (a key without a lease, it never ends)"
@@ -93,11 +92,17 @@ impl Line<'_> {
         };
         sentence
             .text(" (its key was ")
-            .event(
-                format!("{} at {}", taken.how, self.clock.at(taken.at)),
-                taken.event,
-            )
+            .event(format!("{how} at {}", self.clock.at(taken.at)), taken.event)
             .text(format!("{})", self.promised(tenure, &worker)))
+    }
+
+    /// From when to when; of a grant that the record does not see end, from when on.
+    fn stretch(&self, tenure: &Tenure) -> String {
+        if tenure.ended == Ended::Open && tenure.key_taken.is_none() && !tenure.endless {
+            let from = self.clock.at(tenure.from);
+            return format!("from {from} on (its lease still runs when the record ends)");
+        }
+        self.clock.stretch(tenure.from, tenure.until)
     }
 
     /// Its worker was never told of it: no answer came, or it died before.
@@ -179,7 +184,7 @@ impl Line<'_> {
             return String::new();
         };
         let gap = next.from.saturating_sub(since);
-        let told = span(gap);
+        let told = self.clock.lasted(since, next.from);
         let still = before.iter().rfind(|other| other.entitled > next.from);
         if let Some(still) = still {
             let who = still.worker.as_deref().unwrap_or("somebody");

@@ -69,7 +69,10 @@ fn taken(scene: &Scene, clock: Clock, write: &WriteMark, tenure: &Tenure) -> Sen
     match tenure.key_taken.filter(|taken| taken.at < write.at()) {
         Some(key) => sentence
             .text(format!(", {} after its key ", after(key.at)))
-            .event(format!("was {}", key.how), key.event),
+            .event(
+                format!("was {}", tenure.taken().unwrap_or_default()),
+                key.event,
+            ),
         None => sentence,
     }
 }

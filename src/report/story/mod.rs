@@ -2,17 +2,20 @@
 //! says more than the contract of what a report may say allows.
 
 pub mod beside;
+pub mod chain;
 pub mod consequence;
 pub mod controls;
 mod drills;
 pub mod faults_done;
 pub mod first_line;
 mod free;
+mod harm;
 pub mod holding;
 mod inverted;
 pub mod limits;
 pub mod moment;
 pub mod near;
+mod needed;
 pub mod next;
 pub mod notes;
 pub mod points;

@@ -2,7 +2,7 @@
 //! a holder was told of its loss, how long the work took, and the least lease that this allows.
 
 use crate::report::measures::{renewal_times, work_times};
-use crate::report::nearness::suggestion;
+use crate::report::nearness::{noise, suggestion};
 use crate::report::scene::Scene;
 use crate::report::sentence::Sentence;
 use crate::report::words::{count, millis, span};
@@ -11,7 +11,12 @@ use crate::timeline::history::History;
 /// Each question with its answer, without its full stop.
 pub fn told(history: &History, scene: &Scene) -> Vec<(&'static str, Sentence)> {
     let work = work_times(history);
-    let suggested = suggestion(&work, &renewal_times(history), &history.plan);
+    let suggested = suggestion(
+        &work,
+        &renewal_times(history),
+        &history.plan,
+        noise(history),
+    );
     vec![
         ("lease left at a renewal", margin(scene, history)),
         ("from a loss to its notice", notice(history)),

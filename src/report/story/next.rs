@@ -1,6 +1,6 @@
 //! What to do next: concrete actions, by verdict; the first is the one to take.
 
-use super::{bare, drills, finding, limits, violated};
+use super::{bare, drills, finding, limits, listed, violated};
 use crate::checks::Outcome;
 use crate::plan::Plan;
 use crate::report::html;
@@ -84,10 +84,14 @@ fn lease(model: &Model) -> Option<Sentence> {
 }
 
 fn other(drill: drills::Other) -> Sentence {
-    let asks = format!(
-        ", which tries what this drill did not: {}",
-        bare(&drill.question)
-    );
+    let asks = match drill.same.as_slice() {
+        [] => ", which tries what this drill did not".to_owned(),
+        kinds => format!(
+            ", which breaks the same ({}) in another course of events",
+            listed(kinds)
+        ),
+    };
+    let asks = format!("{asks}: {}", bare(&drill.question));
     match drill.newest {
         None => Sentence::of("Run ")
             .code(format!("lockdrill run {}", drill.name))

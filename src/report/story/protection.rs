@@ -5,7 +5,7 @@ use super::{bare, beside, inverted, violated};
 use crate::checks::say::secs;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
-use crate::report::scene::tenure::Tenure;
+use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count};
@@ -157,9 +157,13 @@ pub fn told(scene: &Scene, write: &WriteMark) -> Sentence {
     let mut glue = ", ";
     if let (Some(late), Some(own)) = (write.late, own(scene, write)) {
         let seq = own.ended_by.unwrap_or(own.granted_by);
-        sentence = sentence
-            .text(format!("{glue}{} after ", secs(late)))
-            .event("its lease ended", seq);
+        sentence = sentence.text(format!("{glue}{} after ", secs(late))).event(
+            match own.ended {
+                Ended::Released => "its release",
+                Ended::Expired | Ended::Open => "its lease ended",
+            },
+            seq,
+        );
         glue = " and ";
     }
     if let Some(next) = successor(scene, write) {

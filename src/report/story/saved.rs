@@ -2,9 +2,8 @@
 //! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
 use super::protection::reached;
-use super::{beside, faults_done, finding, inverted};
+use super::{beside, faults_done, finding, inverted, needed};
 use crate::checks::{EVIDENCE, Outcome};
-use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::frames::Did;
@@ -22,52 +21,9 @@ pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
         main.result.protection,
         Protection::Kept | Protection::KeptByFencing
     ) {
-        told.extend(needed(model));
+        told.extend(needed::told(model));
     }
     told
-}
-
-/// What the controls took away and the work was lost without.
-fn needed(model: &Model) -> Option<Sentence> {
-    let controls = model.arms.get(1..).unwrap_or_default().iter();
-    let mut lost = controls.filter_map(|arm| {
-        let change = arm.plan()?.control.as_ref()?;
-        let is_lost =
-            arm.result.red_as_required == Some(true) && arm.result.protection == Protection::Lost;
-        is_lost.then(|| (protection_of(change), &arm.result.arm))
-    });
-    let named = |sentence: Sentence, (what, arm): (String, &String)| {
-        sentence
-            .text(format!("{what} (control "))
-            .code(arm)
-            .text(")")
-    };
-    let head = Sentence::of("needed for it, because without it the work was lost in this run: ");
-    let first = named(head, lost.next()?);
-    Some(lost.fold(first, |sentence, next| named(sentence.text("; "), next)))
-}
-
-/// The protection that a control takes away.
-fn protection_of(change: &Control) -> String {
-    let from = change.from.as_str().unwrap_or_default();
-    match change.path.as_str() {
-        "store.fence" => format!("the store's fence ({from})"),
-        "store.outbox" => "the outbox".to_owned(),
-        "store.idempotent" => {
-            "that the store and the queue take a job once, however often it comes".to_owned()
-        }
-        "store.seal" => "the seal".to_owned(),
-        "store.reads" => "the comparison of fencing tokens at reads".to_owned(),
-        "lock.persist" => {
-            format!("what the lock server keeps on disk (lock.persist = {from})")
-        }
-        "lock.flaw" => {
-            let flaw = change.to.as_str().unwrap_or_default();
-            format!("a lock without the defect {flaw}")
-        }
-        path if change.from.is_null() => format!("that {path} is not {}", change.to),
-        path => format!("{path} = {}", change.from),
-    }
 }
 
 /// Which protection saved the work, or that none did or had to.
@@ -107,7 +63,7 @@ fn by_outbox(arm: &ArmModel) -> Option<Sentence> {
     let published = finding(arm, "published_once").filter(|found| !found.vacuous)?;
     match (arm.result.protection, published.outcome) {
         (Protection::Kept, Outcome::Holds) if outbox => Some(Sentence::of(
-            "the lock kept the writers apart, and the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it",
+            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it; the lock and the fence were not put to the test, because no late writer came",
         )),
         (Protection::Lost, Outcome::Violated) => Some(Sentence::of(
             "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
@@ -128,17 +84,21 @@ fn by_fence(arm: &ArmModel, mode: &str) -> Sentence {
     }
     if beside::refused_read(&arm.scene).is_some() {
         return Sentence::of(format!(
-            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused the stale read; the lock alone did not keep the older holder out"
+            "the store's fence ({mode}), which compares the fencing tokens of reads, too, and refused the stale read; the lock alone did not keep the reader out"
         ));
     }
     let sealed = arm.plan().is_some_and(|plan| plan.store.seal);
     if sealed {
         return Sentence::of(format!(
-            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so the older holder's write was refused even before the new holder had written; the lock alone did not keep it out"
+            "the store's seal and fence ({mode}): each new holder tells the store its fencing token on entry, so the write with the lower one was refused even before the new holder had written; the lock alone did not keep it out"
         ));
     }
     Sentence::of(format!(
-        "the store's fence ({mode}): it compares fencing tokens and refused the older holder's write; the lock alone did not keep it out"
+        "the store's fence ({mode}): it compares fencing tokens and refused {}; the lock alone did not keep it out",
+        match refused.iter().all(|write| write.twin.is_some()) {
+            true => "the write whose token another grant had used",
+            false => "the write whose token was lower than one that it knew",
+        }
     ))
 }
 
@@ -155,7 +115,8 @@ fn kept(arm: &ArmModel, fence: Option<Fence>) -> Sentence {
             count(scene.tenures.len(), "grant")
         ));
     }
-    let told = owners_compared(scene)
+    let told = taken_once(arm)
+        .or_else(|| owners_compared(scene))
         .or_else(|| own_deadline(arm))
         .or_else(|| dead_holder(scene));
     match told {
@@ -164,6 +125,23 @@ fn kept(arm: &ArmModel, fence: Option<Fence>) -> Sentence {
             "the lock: nobody wrote without being entitled, and {fence}"
         )),
     }
+}
+
+/// A job came more than once, and the store took it once.
+fn taken_once(arm: &ArmModel) -> Option<Sentence> {
+    let scene = &arm.scene;
+    let again = scene.writes.iter().filter(|write| write.again);
+    let first = again.clone().next()?;
+    let job = first.job.as_deref()?;
+    let told = Sentence::of(format!(
+        "the store takes a job once, however often it comes: {job} came again with "
+    ))
+    .event(first.write.as_str(), first.event);
+    let others = again.filter(|write| write.write != first.write && write.job == first.job);
+    let told = others.fold(told, |told, write| {
+        told.text(" and ").event(write.write.as_str(), write.event)
+    });
+    Some(told.text(", and nothing changed; the lock kept the workers apart"))
 }
 
 /// A held request arrived while another held the lock, and changed nothing.

@@ -34,14 +34,23 @@ fn words(of: &Tally, overlaps: &str) -> String {
     let token = of
         .highest
         .map_or("none".to_owned(), |token| token.to_string());
+    let completed = match of.completed {
+        0 => "",
+        1 => " (its worker asked for the release, in time or late)",
+        _ => " (their workers asked for the release, in time or late)",
+    };
+    let open = match of.open {
+        0 => "",
+        _ => " (the process or the record ended first)",
+    };
     format!(
-        "asked to enter {}, entered {}, completed {}; overlapping entries {}{overlaps}; never left {}; not let in {}; highest fencing token {token}; stale writes {}: {} accepted, {} refused; {} from the first step to the last answer",
+        "asked to enter {}, not let in {}, entered {}; of these completed {}{completed}, never left {}{open}; overlapping entries {}{overlaps}; highest fencing token {token}; stale or late writes {}: {} accepted, {} refused; {} from the first step to the last answer",
         count(of.asked, "time"),
+        of.failed,
         of.entered,
         of.completed,
-        of.overlapping,
         of.open,
-        of.failed,
+        of.overlapping,
         of.stale_accepted + of.stale_refused,
         of.stale_accepted,
         of.stale_refused,

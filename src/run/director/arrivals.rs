@@ -212,7 +212,7 @@ fn server(scene: &mut Scene, name: &str, event: &ChildEvent) -> Result<(), Direc
         format!(
             "the {role} server ({}, process {}) {how} in the middle of the drill, and \
              no fault of the drill did it",
-            ready::program_of(name),
+            ready::program_of(scene, name),
             event.pid
         ),
         format!("see {}; what was recorded so far is kept", log.display()),

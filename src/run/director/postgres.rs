@@ -1,8 +1,9 @@
-//! A lock server that is a Postgres: nobody but the lab gets in before the observer follows it.
+//! Servers that are a Postgres. Of the lock's, nobody but the lab gets in before the observer follows
+//! it; the store's is not followed, its log is read at the end.
 
 use super::players::{Followed, Server, Standing};
 use super::ready::ready;
-use super::scene::Scene;
+use super::scene::{STORE, Scene};
 use super::servers::{self, Program};
 use super::{DirectorError, clocks, following, incoming, ports, until};
 use crate::env::control::Control;
@@ -22,14 +23,19 @@ use std::time::Duration;
 const READY_MAX: Duration = Duration::from_secs(60);
 
 /// Where it listens in a network of the arm's own.
-const OWN_PORT: u16 = 5432;
+const fn own_port(service: Service) -> u16 {
+    match service {
+        Service::Lock => 5432,
+        Service::Store => 5433,
+    }
+}
 
 /// Starts the lock server, for the first time or again.
 pub async fn up(scene: &mut Scene) -> Result<(), DirectorError> {
     let name = scene.service_name(Service::Lock);
     let folder = scene.folder(scene.spec.work_dir.join(name))?;
     let had = scene.servers.get(name).map(|server| server.address);
-    let (address, spawned, control) = started(scene, name, (&folder, had)).await?;
+    let (address, spawned, control) = started(scene, (name, Service::Lock), (&folder, had)).await?;
     let place = match scene.servers.get(name).map(|server| &server.followed) {
         Some(Followed::Decoded(place)) => place.clone(),
         _first => {
@@ -59,18 +65,37 @@ pub async fn up(scene: &mut Scene) -> Result<(), DirectorError> {
     servers::stands(scene, (name, server), spawned)
 }
 
+/// Starts the store's server, for the first time or again.
+pub async fn store_up(scene: &mut Scene) -> Result<(), DirectorError> {
+    let folder = scene.folder(scene.spec.work_dir.join(STORE))?;
+    let had = scene.servers.get(STORE).map(|server| server.address);
+    let (address, spawned, control) =
+        started(scene, (STORE, Service::Store), (&folder, had)).await?;
+    control.open(address, READY_MAX).await?;
+    let server = Server {
+        pid: Some(spawned.pid),
+        service: Service::Store,
+        address,
+        protocol: ServerProtocol::Postgres,
+        control: Some(Control::Postgres(control)),
+        followed: Followed::No,
+        standing: Standing::Up,
+    };
+    servers::stands(scene, (STORE, server), spawned)
+}
+
 /// A server that answers us, at the address that it had before, at a fixed one in a network of our
 /// own, at a free one elsewhere.
 async fn started(
     scene: &mut Scene,
-    name: &'static str,
+    (name, service): (&'static str, Service),
     (folder, had): (&Path, Option<SocketAddr>),
 ) -> Result<(SocketAddr, Spawned, observe::Control), DirectorError> {
     let mut tries = 0;
     loop {
         tries += 1;
         let address = match (scene.spec.isolation, had) {
-            (Mode::Namespace, _) => SocketAddr::new(ports::HOST, OWN_PORT),
+            (Mode::Namespace, _) => SocketAddr::new(ports::HOST, own_port(service)),
             (Mode::Guard, Some(had)) => had,
             (Mode::Guard, None) => ports::free_address()?,
         };

@@ -1,10 +1,11 @@
 //! Waiting for a server that was just started: it answers, or it has died and its log says why.
 
 use super::incoming::Incoming;
-use super::scene::{ETCD, POSTGRES, Scene, ZOOKEEPER};
+use super::scene::{ETCD, POSTGRES, STORE, Scene, ZOOKEEPER};
 use super::{DirectorError, arrivals};
 use crate::env::error::EnvError;
 use crate::run::run_dir;
+use crate::store::StoreServer;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
@@ -36,11 +37,13 @@ pub fn log_of(logs: &Path, name: &str) -> PathBuf {
 }
 
 /// What a server is, in words.
-pub fn program_of(name: &str) -> &'static str {
+pub fn program_of(scene: &Scene, name: &str) -> &'static str {
+    let of_store = || scene.store_kind().ok().and_then(|kind| kind.server);
     match name {
         POSTGRES => "Postgres",
         ETCD => "etcd",
         ZOOKEEPER => "ZooKeeper",
+        STORE if of_store() == Some(StoreServer::Postgres) => "Postgres",
         _ => "redis-server",
     }
 }
@@ -68,7 +71,7 @@ fn died(scene: &Scene, role: &str) -> DirectorError {
     DirectorError::Env(EnvError::new(
         format!(
             "{} ({role}) ended at once: {}{}",
-            program_of(role),
+            program_of(scene, role),
             setting.map_or_else(String::new, |setting| format!("{setting}: ")),
             reason.unwrap_or("it wrote no log").trim()
         ),

@@ -39,7 +39,7 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
         (None, None) => locks_up(scene).await?,
     }
     match scene.store_kind()?.server {
-        Some(StoreServer::Redis) => up(scene, Service::Store, STORE).await?,
+        Some(server) => store_up(scene, server).await?,
         None => {}
     }
     until::sample_clock(scene, 5).await
@@ -60,7 +60,19 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
         Service::Lock if scene.locks_on_postgres() => postgres::up(scene).await,
         Service::Lock if scene.locks_on_etcd() => etcd::up(scene).await,
         Service::Lock if scene.locks_on_zookeeper() => zookeeper::up(scene).await,
-        Service::Lock | Service::Store => up(scene, service, name).await,
+        Service::Lock => up(scene, service, name).await,
+        Service::Store => match scene.store_kind()?.server {
+            Some(server) => store_up(scene, server).await,
+            None => Err(DirectorError::Bug("the store has no server".to_owned())),
+        },
+    }
+}
+
+/// The server that the store lives on.
+async fn store_up(scene: &mut Scene, server: StoreServer) -> Result<(), DirectorError> {
+    match server {
+        StoreServer::Redis => up(scene, Service::Store, STORE).await,
+        StoreServer::Postgres => postgres::store_up(scene).await,
     }
 }
 

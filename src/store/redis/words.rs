@@ -5,7 +5,8 @@
 //! only the store's own commands reach it.
 
 use super::super::rule::Mark;
-use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec};
+use super::super::wall_time::WallAhead;
+use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
 use redis::{Cmd, FromRedisValue, Value};
 use std::collections::BTreeMap;
@@ -37,8 +38,8 @@ fn outbox_key(resource: &str) -> String {
 pub(super) struct Birth {
     /// Version of its keys.
     pub(super) version: u64,
-    /// How far the wall clock was ahead of the monotonic clock, ns.
-    pub(super) wall_ahead_ns: u64,
+    /// By which its times become lab time.
+    pub(super) ahead: WallAhead,
 }
 
 /// Who decides whether an attempt is applied.
@@ -52,7 +53,7 @@ pub(super) enum Decision {
 
 /// Nil if there was a store already.
 pub(super) fn give_birth(birth: &Birth) -> Cmd {
-    let text = format!("{} {}", birth.version, birth.wall_ahead_ns);
+    let text = format!("{} {}", birth.version, birth.ahead.0);
     command("SET", &[BIRTH, &text, "NX"])
 }
 
@@ -61,10 +62,10 @@ pub(super) fn read_birth() -> Cmd {
 }
 
 pub(super) fn birth(text: &str) -> Option<Birth> {
-    let (version, wall_ahead_ns) = text.split_once(' ')?;
+    let (version, ahead_ns) = text.split_once(' ')?;
     Some(Birth {
         version: version.parse().ok()?,
-        wall_ahead_ns: wall_ahead_ns.parse().ok()?,
+        ahead: WallAhead(ahead_ns.parse().ok()?),
     })
 }
 
@@ -79,11 +80,7 @@ pub(super) fn attempt(
         Decision::Before { admitted: true } => "yes",
         Decision::Before { admitted: false } => "no",
     };
-    let kind = match kind {
-        AttemptKind::Write => "write",
-        AttemptKind::Seal => "seal",
-        AttemptKind::Read => "read",
-    };
+    let kind = kinds::word(kind);
     let fencing = attempt.fencing.map(|token| token.0.to_string());
     let grant = attempt.grant.as_ref().map(|grant| grant.0.as_str());
     let keys = [
@@ -173,18 +170,13 @@ pub(super) fn read_log() -> Cmd {
     command("LRANGE", &[LOG, "0", "-1"])
 }
 
-/// One line of the log, as the script wrote it; `zero_ns` is the wall clock at lab time 0.
-pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
+/// One line of the log, as the script wrote it; its time is still the server's wall clock.
+pub(super) fn logged(n: u64, line: &str) -> Option<Logged> {
     let mut words = line.splitn(7, ' ');
     let answer = words.next()?;
     let done_before = answer == "2";
     let accepted = done_before || flag(answer, "0", "1")?;
-    let kind = match words.next()? {
-        "write" => AttemptKind::Write,
-        "seal" => AttemptKind::Seal,
-        "read" => AttemptKind::Read,
-        _ => return None,
-    };
+    let kind = kinds::kind(words.next()?)?;
     let highest = match words.next()? {
         "-" => None,
         text => Some(token(text)?),
@@ -206,7 +198,7 @@ pub(super) fn logged(n: u64, line: &str, zero_ns: u64) -> Option<Logged> {
         accepted,
         done_before,
         highest,
-        applied_ns: wall_ns.saturating_sub(zero_ns),
+        applied_ns: wall_ns,
     })
 }
 
@@ -232,11 +224,12 @@ mod tests {
     fn a_line_of_the_log_is_read_whole_or_not_at_all() {
         let attempt = r#"{"resource":"two words","write":"a.write.1","based_on":null,"grant":"a.1","fencing":7}"#;
         let line = format!("1 write - 1700000000 25 - {attempt}");
-        let read = logged(3, &line, 1_700_000_000_000_000_000).unwrap();
-        assert_eq!((read.n, read.applied_ns, read.highest), (3, 25_000, None));
+        let read = logged(3, &line).unwrap();
+        let at = 1_700_000_000_000_025_000;
+        assert_eq!((read.n, read.applied_ns, read.highest), (3, at, None));
         assert_eq!(read.attempt.resource, "two words");
         let shown = line.replace("write - 1700000000 25 -", "read - 1700000000 25 b.write.2");
-        let shown = logged(3, &shown, 0).unwrap().attempt.based_on;
+        let shown = logged(3, &shown).unwrap().attempt.based_on;
         assert_eq!(shown.as_deref(), Some("b.write.2"));
         for damaged in [
             line.replace("1 write", "3 write"),
@@ -245,7 +238,7 @@ mod tests {
             line.replace("\"fencing\":7", "\"fencing\":-7"),
             "1 write".to_owned(),
         ] {
-            assert_eq!(logged(3, &damaged, 0), None, "{damaged}");
+            assert_eq!(logged(3, &damaged), None, "{damaged}");
         }
     }
 

@@ -3,9 +3,9 @@
 //! `attempt.n` is SQLite's own row number. Rows are never deleted and a rolled back insert gives
 //! its number back, so the numbers have no gaps and are the order of commits.
 
+use super::super::kinds::{kind, word};
 use super::super::rule::Mark;
 use super::super::{Attempt, Logged, Standing};
-use super::kinds::{kind, word};
 use crate::ids::{FencingToken, GrantId};
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 use std::collections::BTreeMap;
@@ -203,7 +203,7 @@ pub(super) fn log(connection: &Connection) -> Result<Vec<Logged>> {
 fn logged(row: &Row<'_>) -> Result<Logged> {
     Ok(Logged {
         n: unsigned(row, "n")?.unwrap_or_default(),
-        kind: kind(&row.get::<_, String>("kind")?)?,
+        kind: kind(&row.get::<_, String>("kind")?).ok_or(rusqlite::Error::InvalidQuery)?,
         attempt: Attempt {
             resource: row.get("resource")?,
             write: row.get("write")?,

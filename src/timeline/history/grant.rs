@@ -5,7 +5,7 @@
 //! *Entitlement* is what the lock promised (from the grant to its own release or the end of its
 //! lease); the *key* may end otherwise, and then somebody else may be granted too early.
 
-use super::time::{Bounds, Span};
+use super::time::{Bounds, NEVER, Span};
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 
 /// One grant.
@@ -175,6 +175,26 @@ impl Grant {
         match &self.end {
             KeyEnd::Released { at, .. } => Some(*at),
             KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => self.given_back,
+        }
+    }
+
+    /// Lab time at which its entitlement ended, as sentences tell it: by its own release, else with
+    /// its lease, ns. One reading for all of them; never for a judgement.
+    pub fn ended(&self) -> u64 {
+        self.ends_with(self.lease_ends.middle())
+    }
+
+    /// The same of a lease that is taken to end at `lease`, ns.
+    pub fn ends_with(&self, lease: u64) -> u64 {
+        match &self.end {
+            KeyEnd::Released { at, .. } => at.middle().min(lease),
+            KeyEnd::Taken { .. } => {
+                // Its own release, even of a key that was gone, gives the lock back.
+                let given_back = self.definite.map_or(NEVER, |span| span.to);
+                let released = given_back < self.lease_ends.earliest;
+                if released { given_back } else { lease }
+            }
+            KeyEnd::Expired { .. } | KeyEnd::Open => lease,
         }
     }
 

@@ -15,8 +15,11 @@ pub struct Instant {
 }
 
 /// Marks on different rows stand this far apart if they are not of the same instant: their order
-/// is to be seen.
-const LEAST: f64 = 2.5;
+/// is to be seen. Of few instants each gets more, so that what comes at once does not crowd.
+const LEAST: (f64, f64) = (2.5, 10.0);
+
+/// This part of the line is shared out among the instants.
+const SHARED: f64 = 0.3;
 
 /// At most this part of the line is given away for room; of a crowd all get less.
 const GIVEN_MAX: f64 = 0.6;
@@ -37,7 +40,9 @@ pub(super) fn knots(
     if instants.is_empty() || instants.len() > INSTANTS_MAX || to <= from {
         return (vec![(from, 0.0), (to, width)], even);
     }
-    let run = |scale: f64, part: f64| place((from, to), scale, part, &instants);
+    let share = SHARED * width / instants.len() as f64;
+    let apart = share.clamp(LEAST.0, LEAST.1);
+    let run = |scale: f64, part: f64| place((from, to), scale, (part, apart), &instants);
     let least = length(&run(0.0, 1.0));
     let part = (GIVEN_MAX * width / least.max(1.0)).min(1.0);
     let (mut low, mut high) = (0.0, even);
@@ -56,16 +61,21 @@ fn length(knots: &[(u64, f64)]) -> f64 {
     knots.last().map_or(0.0, |(_, x)| *x)
 }
 
-/// Where the instants stand at so many pixels a nanosecond and with this part of the room that
-/// they ask for.
-fn place((from, to): (u64, u64), scale: f64, part: f64, instants: &[Instant]) -> Vec<(u64, f64)> {
+/// Where the instants stand at so many pixels a nanosecond, with this part of the room that they ask
+/// for and of what stands between any two.
+fn place(
+    (from, to): (u64, u64),
+    scale: f64,
+    (part, apart): (f64, f64),
+    instants: &[Instant],
+) -> Vec<(u64, f64)> {
     let mut rows: HashMap<usize, (u64, f64)> = HashMap::new();
     let mut knots = vec![(from, 0.0)];
     let (mut before, mut x) = (from, 0.0_f64);
     for instant in instants {
         let passed = instant.at - before;
         if passed > 0 {
-            x += (passed as f64 * scale).max(LEAST * part);
+            x += (passed as f64 * scale).max(apart * part);
         }
         match rows.get(&instant.row) {
             Some((at, x_before)) if *at < instant.at => x = x.max(x_before + instant.room * part),

@@ -10,6 +10,9 @@ use crate::report::charts::picture::{Anchor, Area, Form, Picture, Words};
 /// Pixels between two labels.
 const GAP: f64 = 70.0;
 
+/// No tick is finer than this, in seconds: times are told to the thousandth.
+const FINEST: f64 = 0.001;
+
 /// Pixels that a mark of a chart must stand behind the one before it.
 const MARK: f64 = 11.0;
 
@@ -105,7 +108,7 @@ impl TimeAxis {
     /// Round times from `from` to `to`, about [`GAP`] pixels apart at this many pixels a second.
     fn round(&self, (from, to): (u64, u64), pixels: f64) -> Vec<(f64, String)> {
         let whole = to.saturating_sub(from).max(1) as f64 / 1e9;
-        let step = round_step((GAP / pixels.max(f64::MIN_POSITIVE)).min(whole));
+        let step = round_step((GAP / pixels.max(f64::MIN_POSITIVE)).min(whole)).max(FINEST);
         let decimals = decimals(step);
         let first = (from as f64 / 1e9 / step).ceil();
         (0..200)
@@ -174,6 +177,14 @@ mod tests {
         assert_eq!(labels.get(1).map(String::as_str), Some("1.5 s"));
         assert_eq!(labels.last().map(String::as_str), Some("6.0 s"));
         assert!(axis.stretches().is_empty());
+    }
+
+    #[test]
+    fn no_tick_is_told_finer_than_a_thousandth() {
+        let axis = TimeAxis::even((3_304_700_000, 3_309_800_000), 100.0, 1000.0);
+        let labels: Vec<String> = axis.ticks().into_iter().map(|tick| tick.1).collect();
+        assert_eq!(labels.first().map(String::as_str), Some("3.305 s"));
+        assert_eq!(labels.get(1).map(String::as_str), Some("3.306 s"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{BAR, Canvas, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, text_width};
 use crate::report::scene::tenure::{Ended, Tenure};
-use crate::report::words::{at, span};
+use crate::report::words::{at, stretch_of};
 use std::collections::HashMap;
 
 impl Canvas<'_> {
@@ -79,7 +79,11 @@ impl Canvas<'_> {
             );
             self.picture.mark(
                 form,
-                format!("the key was {} at {}", taken.how, at(taken.at)),
+                format!(
+                    "the key was {} at {}",
+                    tenure.taken().unwrap_or_default(),
+                    at(taken.at)
+                ),
                 taken.event,
             );
             self.show(samples::TAKEN);
@@ -154,11 +158,9 @@ impl Canvas<'_> {
                 h: BAR,
             };
             let note = format!(
-                "{} still believes that it holds: from {}, when its lease ended, to {} ({})",
+                "{} still believes that it holds after its lease has ended: {}",
                 belief.worker,
-                at(entitled_until),
-                at(belief.until),
-                span(belief.until - entitled_until)
+                stretch_of(entitled_until, belief.until)
             );
             let event = tenure.map_or(0, |tenure| tenure.ended_by.unwrap_or(tenure.granted_by));
             self.picture
@@ -181,13 +183,12 @@ impl Canvas<'_> {
 
 fn bar_note(tenure: &Tenure) -> String {
     let who = tenure.worker.as_deref().unwrap_or("somebody");
-    let ended = match (tenure.key_taken, tenure.ended) {
-        (Some(taken), _) if tenure.endless => {
-            format!("when the key, which had no lease, was {}", taken.how)
+    let ended = match (tenure.taken(), tenure.ended) {
+        (Some(how), _) if tenure.endless => {
+            format!("when the key, which had no lease, was {how}")
         }
-        (Some(taken), _) => format!(
-            "when the key was {}; {who} was entitled until {}",
-            taken.how,
+        (Some(how), _) => format!(
+            "when the key was {how}; {who} was entitled until {}",
             at(tenure.entitled)
         ),
         (None, Ended::Released) => "then it was released".to_owned(),
@@ -196,13 +197,11 @@ fn bar_note(tenure: &Tenure) -> String {
         (None, Ended::Open) => "where the record ends".to_owned(),
     };
     format!(
-        "{who} holds the key{} from {} to {} ({}), {ended}{}",
+        "{who} holds the key{} {}, {ended}{}",
         tenure
             .fencing
             .map_or_else(String::new, |token| format!(" with fencing token {token}")),
-        at(tenure.from),
-        at(tenure.until),
-        span(tenure.until.saturating_sub(tenure.from)),
+        stretch_of(tenure.from, tenure.until),
         if tenure.by_client {
             "; by the client's account, no server was observed"
         } else {

@@ -5,7 +5,7 @@ use super::labels::Rank;
 use super::{Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::beside::{BesideMark, Deed};
+use crate::report::scene::beside::{BesideMark, Deed, Queued};
 use crate::report::scene::writes::Fate;
 use crate::report::words::{at, span};
 
@@ -41,6 +41,8 @@ impl Canvas<'_> {
             (Deed::Read(_), _) if mark.is_harmful() => samples::READ_LATE,
             (Deed::Read(_), Fate::Rejected) => samples::READ_REFUSED,
             (Deed::Read(_), _) => samples::READ,
+            (Deed::Published(_, Queued::Again), _) => samples::PUBLISHED_AGAIN,
+            (Deed::Published(_, Queued::Known), _) => samples::PUBLISHED_KNOWN,
             (Deed::Published(..), _) => samples::PUBLISHED,
             (Deed::Drew(_), _) => samples::DRAWN,
         });
@@ -48,8 +50,9 @@ impl Canvas<'_> {
             (Deed::Read(_), Fate::Rejected) => "read refused".to_owned(),
             (Deed::Read(_), _) if mark.is_harmful() => "read answered, too late".to_owned(),
             (Deed::Drew(token), _) => format!("draws {token} without the lock"),
-            (Deed::Published(job, false), _) => format!("{job} published"),
-            (Deed::Published(job, true), _) => format!("{job} published again"),
+            (Deed::Published(job, Queued::First), _) => format!("{job} published"),
+            (Deed::Published(job, Queued::Known), _) => format!("{job} known, kept once"),
+            (Deed::Published(job, Queued::Again), _) => format!("{job} published again"),
             (Deed::Read(_), _) => return,
         };
         let places = [
@@ -86,7 +89,8 @@ fn beside_forms(mark: &BesideMark, at: (f64, f64)) -> Vec<Form> {
     let ink = beside_ink(mark);
     match mark.deed {
         Deed::Read(_) => read_forms(ink, mark.is_harmful(), mark.fate, at),
-        Deed::Published(_, known) => envelope(if known { Ink::Muted } else { ink }, at),
+        Deed::Published(_, Queued::Known) => envelope(Ink::Muted, at),
+        Deed::Published(..) => envelope(ink, at),
         Deed::Drew(_) => drawn(at),
     }
 }
@@ -145,13 +149,13 @@ fn beside_note(mark: &BesideMark) -> String {
             });
             format!("read {step}{token} was shown {shown} at {when}{late}")
         }
-        (Deed::Published(job, known), _) => {
-            let known = if *known {
-                ", which the queue knew already"
-            } else {
-                ""
+        (Deed::Published(job, queued), _) => {
+            let so = match queued {
+                Queued::First => "",
+                Queued::Known => "; the queue knew it already and kept it once",
+                Queued::Again => "; the queue had it already and took it once more",
             };
-            format!("{step} published {job}{known} at {when}")
+            format!("{step} published {job} at {when}{so}")
         }
         (Deed::Drew(token), _) => {
             format!(

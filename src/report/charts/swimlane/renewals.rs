@@ -1,5 +1,6 @@
 //! Ticks on a lease bar: renewals that the server applied, those that a worker was only told of,
-//! and those that failed. Each stands at the time that its note tells.
+//! and those that failed. Each stands at the time that its note tells; what was under way without
+//! renewing anything reaches from its request to its answer.
 
 use super::{BAR, Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
@@ -36,7 +37,8 @@ impl Canvas<'_> {
                         Renewed::Failed | Renewed::Unknown => samples::RENEWAL_FAILED,
                         Renewed::OnlyTold => samples::RENEWAL_TOLD,
                     });
-                    for form in renewal_forms(kind, (group.x, y)) {
+                    let sent = self.axis.x(group.first.sent);
+                    for form in renewal_forms(kind, (sent, group.x, y)) {
                         self.picture.mark(form, text.clone(), group.first.event);
                     }
                 }
@@ -45,17 +47,23 @@ impl Canvas<'_> {
     }
 }
 
-/// What a renewal looks like on the lower edge of a bar.
-pub(super) fn renewal_forms(became: Renewed, (x, y): (f64, f64)) -> Vec<Form> {
+/// What a renewal looks like on the lower edge of a bar: a tick where the lease was renewed; of one
+/// that was not, a line from when it was sent to a tick where its worker was told.
+pub(super) fn renewal_forms(became: Renewed, (sent, x, y): (f64, f64, f64)) -> Vec<Form> {
     let tick = vec![(x, y - 5.0), (x, y + 5.0)];
-    match became {
-        Renewed::Applied => vec![Form::Path(tick, Ink::Muted, 1.8)],
-        Renewed::Failed | Renewed::Unknown => vec![Form::Path(tick, Ink::Alarm, 2.4)],
-        Renewed::OnlyTold => vec![
+    let (tick, end) = match became {
+        Renewed::Applied => return vec![Form::Path(tick, Ink::Muted, 1.8)],
+        Renewed::Failed | Renewed::Unknown => (Form::Path(tick, Ink::Alarm, 2.4), None),
+        Renewed::OnlyTold => (
             Form::Path(tick, Ink::Alarm, 1.8),
-            Form::Ring(x, y + 4.0, 3.5, Ink::Alarm),
-        ],
-    }
+            Some(Form::Ring(x, y + 4.0, 3.5, Ink::Alarm)),
+        ),
+    };
+    let under_way = (x - sent >= 3.0).then(|| {
+        let line = vec![(sent, y - 2.0), (sent, y + 2.0), (x, y + 2.0)];
+        Form::Path(line, Ink::Alarm, 1.4)
+    });
+    under_way.into_iter().chain([tick]).chain(end).collect()
 }
 
 fn note(renewal: &Renewal) -> String {

@@ -3,8 +3,8 @@
 use super::points::{park_forms, sent_on_form};
 use super::renewals::renewal_forms;
 pub(super) use super::samples_of_work::{
-    ACCEPTED, ASKED, BORROWED, DRAWN, LATE_WRITE, PUBLISHED, READ, READ_LATE, READ_REFUSED,
-    REJECTED, SEAL, SEAL_REFUSED, STALE, UNKNOWN,
+    ACCEPTED, ASKED, BORROWED, DRAWN, LATE_WRITE, PUBLISHED, PUBLISHED_AGAIN, PUBLISHED_KNOWN,
+    READ, READ_LATE, READ_REFUSED, REJECTED, SEAL, SEAL_REFUSED, STALE, UNKNOWN,
 };
 use super::server::flushed_form;
 use crate::report::charts::ink::Ink;
@@ -12,7 +12,7 @@ use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
 
 /// Every entry, in the order of the legend.
-pub(super) const ALL: [Entry; 32] = [
+pub(super) const ALL: [Entry; 34] = [
     BAR,
     LATE,
     TAKEN,
@@ -35,6 +35,8 @@ pub(super) const ALL: [Entry; 32] = [
     READ_REFUSED,
     READ_LATE,
     PUBLISHED,
+    PUBLISHED_KNOWN,
+    PUBLISHED_AGAIN,
     DRAWN,
     LOST,
     WAITS,
@@ -128,15 +130,15 @@ pub(super) const DEATH: Entry = Entry {
 };
 pub(super) const RENEWAL: Entry = Entry {
     meaning: "lease renewed",
-    sample: |x, y| renewal_forms(Renewed::Applied, (x + 9.0, y)),
+    sample: |x, y| renewal_forms(Renewed::Applied, (x + 9.0, x + 9.0, y)),
 };
 pub(super) const RENEWAL_FAILED: Entry = Entry {
-    meaning: "renewal that failed or got no answer",
-    sample: |x, y| renewal_forms(Renewed::Failed, (x + 9.0, y)),
+    meaning: "renewal that failed or got no answer, from when it was sent to when its worker was told",
+    sample: |x, y| renewal_forms(Renewed::Failed, (x + 1.0, x + 17.0, y)),
 };
 pub(super) const RENEWAL_TOLD: Entry = Entry {
-    meaning: "told renewed, but not on the server",
-    sample: |x, y| renewal_forms(Renewed::OnlyTold, (x + 9.0, y)),
+    meaning: "told renewed, but not on the server, from when it was sent to when its worker was told",
+    sample: |x, y| renewal_forms(Renewed::OnlyTold, (x + 1.0, x + 15.0, y)),
 };
 pub(super) const LOST: Entry = Entry {
     meaning: "the worker is told that it lost the lock",

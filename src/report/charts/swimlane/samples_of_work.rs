@@ -59,6 +59,14 @@ pub(super) const PUBLISHED: Entry = Entry {
     meaning: "published to the queue",
     sample: |x, y| envelope(Ink::Accepted, (x + 9.0, y)),
 };
+pub(super) const PUBLISHED_KNOWN: Entry = Entry {
+    meaning: "published once more, but the queue knew it and kept it once",
+    sample: |x, y| envelope(Ink::Muted, (x + 9.0, y)),
+};
+pub(super) const PUBLISHED_AGAIN: Entry = Entry {
+    meaning: "published once more, and the queue took it again",
+    sample: |x, y| envelope(Ink::Alarm, (x + 9.0, y)),
+};
 pub(super) const DRAWN: Entry = Entry {
     meaning: "fencing token drawn without the lock",
     sample: |x, y| drawn((x + 9.0, y)),

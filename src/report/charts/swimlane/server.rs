@@ -52,7 +52,7 @@ impl Canvas<'_> {
 
     fn server_point(&mut self, group: &super::Group<'_, ServerMark>, y: f64) {
         let (x, mark) = (group.x, group.first);
-        let (form, text, token) = self.server_form(mark, (x, y));
+        let (form, text, short) = self.server_form(mark, (x, y));
         let note = format!(
             "{}: {text} at {}{}",
             mark.server,
@@ -80,11 +80,12 @@ impl Canvas<'_> {
             (x - 4.0, free, Anchor::End),
         ];
         let mut texts = vec![text.as_str()];
-        texts.extend(token.as_deref());
+        texts.extend(short.as_deref());
         self.ask(Rank::Server, &texts, (Ink::Muted, false), &places, false);
     }
 
-    /// What a mark looks like, what it says, and its fencing token.
+    /// What a mark looks like, what it says, and what it says where there is little room: a grant its
+    /// fencing token, all others what they are.
     fn server_form(&self, mark: &ServerMark, (x, y): (f64, f64)) -> (Form, String, Option<String>) {
         let tenures = &self.scene.tenures;
         match mark.kind {
@@ -116,12 +117,9 @@ impl Canvas<'_> {
                     Some((_, Some(_))) | None => "deleted",
                 };
                 let whose = ended.and_then(|tenure| tenure.fencing);
-                let whose = whose.map(|token| token.to_string());
-                let text = whose
-                    .as_ref()
-                    .map_or(what.to_owned(), |token| format!("{token} {what}"));
+                let text = whose.map_or(what.to_owned(), |token| format!("{token} {what}"));
                 let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
-                (Form::Polygon(down, Ink::Muted), text, whose)
+                (Form::Polygon(down, Ink::Muted), text, Some(what.to_owned()))
             }
             ServerKind::Flushed => (flushed_form(x, y), "flushed".to_owned(), None),
             ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new(), None),

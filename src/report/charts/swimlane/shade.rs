@@ -5,6 +5,7 @@ use super::samples::{DEATH, DOWN, STALL};
 use super::{Canvas, LANE};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
+use crate::report::scene::Scene;
 use crate::report::words::{at, span};
 
 impl Canvas<'_> {
@@ -53,7 +54,9 @@ impl Canvas<'_> {
             };
             self.show(DOWN);
             let row = scene.workers.len() + place;
-            let (x, end) = (self.axis.x(*from), self.axis.x(*to));
+            let to = back(scene, server, *to);
+            let x = self.axis.x(*from);
+            let end = to.map_or(self.axis.left + self.axis.width, |to| self.axis.x(to));
             let y = self.content_top(row);
             let area = Area {
                 x,
@@ -61,14 +64,16 @@ impl Canvas<'_> {
                 w: (end - x).max(2.0),
                 h: self.lane_top(row) + self.lane_height(row) - y - 4.0,
             };
-            let until = if *to < scene.ends {
-                at(*to)
-            } else {
-                "the end".to_owned()
-            };
+            let until = to.map_or("the end".to_owned(), at);
             let note = format!("{server} did not run from {} to {until}", at(*from));
             self.picture.note(Form::Hatch(area, Ink::Grid), note);
-            let places = [(x + 6.0, area.y + 11.0, Anchor::Start)];
+            // Away from what the server did just before.
+            let middle = area.y + area.h / 2.0 + 4.0;
+            let places = [
+                (x + area.w / 2.0, middle, Anchor::Middle),
+                (x + area.w - 6.0, middle, Anchor::End),
+                (x + 6.0, area.y + area.h - 6.0, Anchor::Start),
+            ];
             self.label(Rank::Fate, "does not run", Ink::Muted, &places);
         }
     }
@@ -101,4 +106,16 @@ impl Canvas<'_> {
             self.show(STALL);
         }
     }
+}
+
+/// Until when a server did not work whose process was gone until then: until the fault that ended it
+/// was seen to be over, and none if it never came back.
+fn back(scene: &Scene, server: &str, started: u64) -> Option<u64> {
+    let own = scene.faults.iter();
+    let own = own.filter(|fault| fault.lasts && fault.server.as_deref() == Some(server));
+    let over = own
+        .filter(|fault| fault.began <= started)
+        .filter_map(|fault| fault.over());
+    let seen = over.filter(|over| started <= *over).min();
+    seen.or(Some(started)).filter(|at| *at < scene.ends)
 }

@@ -9,7 +9,7 @@ use crate::report::charts::picture::{Anchor, Area, Form, Words};
 use crate::report::charts::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::scene::faults::FaultMark;
-use crate::report::words::{at, span};
+use crate::report::words::{at, span, stretch_of};
 
 /// Height of a line of the strip.
 pub(super) const LINE: f64 = 20.0;
@@ -238,11 +238,12 @@ fn fault_note(fault: &FaultMark, last: u64) -> String {
             at(fault.effective)
         );
     }
-    let until = fault.over();
-    format!(
-        "{title}, from {} to {} ({})",
-        at(fault.effective),
-        until.map_or_else(|| "the end".to_owned(), at),
-        span(until.unwrap_or(last).saturating_sub(fault.effective)),
-    )
+    match fault.over() {
+        Some(until) => format!("{title}, {}", stretch_of(fault.effective, until)),
+        None => format!(
+            "{title}, from {} to the end ({})",
+            at(fault.effective),
+            span(last.saturating_sub(fault.effective))
+        ),
+    }
 }
