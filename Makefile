@@ -11,7 +11,7 @@ DRILLS ?= --all
 LOCKDRILL = cargo run --release --locked --quiet --bin lockdrill --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all setup-toxiproxy build drills test check bench doctor soak nightly clean clean-leftovers FORCE
+.PHONY: help setup setup-all setup-toxiproxy build drills matrix test check bench doctor soak nightly clean clean-leftovers FORCE
 
 help: ## Show this help
 	@scripts/make-help
@@ -33,6 +33,9 @@ drill-%: build FORCE ## Run experiments/NAME.toml with its controls: make drill-
 
 drills: build setup-toxiproxy ## Run every drill with its controls
 	@$(LOCKDRILL) run --all $(ARGS)
+
+matrix: build ## Run every drill on every lock back end here; both in one table
+	@scripts/matrix $(ARGS)
 
 test: setup-all ## Run all tests
 	cargo test --locked $(ARGS)

@@ -9,6 +9,7 @@ mod doctor;
 mod guard;
 mod inspect;
 mod list;
+mod matrix;
 mod merge;
 mod recheck;
 mod report;
@@ -41,6 +42,8 @@ enum Command {
     Report(report::Args),
     /// Bring the runs of several shards together under one index.
     Merge(merge::Args),
+    /// Show drills against lock back ends, from recorded runs; plays nothing.
+    Matrix(matrix::Args),
     /// Say what this machine has, what is missing, and the command that brings it.
     Doctor(doctor::Args),
     /// Undo what a dead run left; never touches a live one.
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Recheck(args) => recheck::exec(&args),
         Command::Report(args) => report::exec(&args),
         Command::Merge(args) => merge::exec(&args),
+        Command::Matrix(args) => matrix::exec(&args),
         Command::Doctor(args) => doctor::exec(&args),
         Command::Clean(args) => clean::exec(&args),
         Command::Worker(args) => worker::exec(&args),

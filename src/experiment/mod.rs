@@ -12,6 +12,7 @@
 use crate::plan::Plan;
 use std::path::PathBuf;
 
+mod able;
 mod bounds;
 mod cast;
 mod conf;
@@ -48,7 +49,7 @@ mod wire;
 mod worker;
 
 pub use embedded::built_in;
-pub use loaded::{Loaded, load_each};
+pub use loaded::{Loaded, load_each, load_fitting};
 pub use refused::Refused;
 pub use registry::{Listed, checks, drills, events, faults, flaws, locks, stores};
 pub use schema::schema;

@@ -66,6 +66,14 @@ impl Refused {
         self.untold |= other.untold;
     }
 
+    /// Forgets every problem but these, if there are any of these.
+    pub(super) fn keep_only(&mut self, wanted: &[Problem]) {
+        if !wanted.is_empty() {
+            self.told.retain(|told| wanted.contains(&told.problem));
+            self.untold = false;
+        }
+    }
+
     /// Nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()

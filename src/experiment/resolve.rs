@@ -1,5 +1,6 @@
 //! One tree to one plan: every name looked up, every default made explicit.
 
+use super::able;
 use super::bounds;
 use super::cast;
 use super::duration::show;
@@ -44,7 +45,7 @@ pub(super) fn main_arm(
     let deployed = lock.as_ref().map(|lock| registry::deployed(&lock.backend));
     cast.fails_over = deployed.is_none_or(|kind| kind.is_some_and(|kind| kind.fails_over));
     if let Some(lock) = &lock {
-        can_meet(reading, &root, lock, cast.worker_names.len());
+        able::fits(reading, &root, (lock, &cast));
     }
     let server = server::read(reading, &root, (lock.as_mut(), &cast.faults));
     let on = (lock.as_ref(), store.as_ref());
@@ -97,12 +98,12 @@ fn faults_fit(
     on_keeper::fits(reading, root, (faults, lock));
 }
 
-/// The top level as a section.
 fn control_names(tree: &Table) -> Vec<String> {
     let controls = tree.get("control").into_iter();
     controls.flat_map(Node::keys).map(str::to_owned).collect()
 }
 
+/// The top level as a section.
 pub(super) fn root<'t>(reading: &mut Reading, tree: &'t Table) -> Section<'t> {
     let at = At {
         source: 0,
@@ -165,24 +166,6 @@ fn lock(reading: &mut Reading, root: &Section<'_>) -> Option<LockPlan> {
         backups: backups.map_or(0, |backups| backups.value),
         voters,
     })
-}
-
-fn can_meet(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan, workers: usize) {
-    let backend = &lock.backend;
-    let (message, hint) = if workers > 1 && registry::within_one_process(backend) {
-        (
-            format!("the lock `{backend}` exists within one process only"),
-            "each worker is a process of its own: they would never meet",
-        )
-    } else if let Err(why) = registry::can_be_started(backend) {
-        (format!("no drill runs on the lock `{backend}`"), why)
-    } else {
-        return;
-    };
-    let at = root
-        .table(reading, "lock")
-        .map(|section| section.place("backend"));
-    reading.hinted(&at.unwrap_or_else(|| root.at.clone()), message, hint);
 }
 
 fn flaw_fits(reading: &mut Reading, backend: &Spot<&str>, flaw: &Spot<&str>) {

@@ -82,6 +82,9 @@ pub(super) fn voters(
     0
 }
 
+/// So many replicas are as many as a server asks for that refuses writes without them.
+const TOO_MANY: u64 = 2;
+
 /// Whether a server that has a vote may be called so.
 pub(super) fn votes(name: &str) -> bool {
     let number = name.strip_prefix("redis-");
@@ -96,6 +99,9 @@ fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, 
         let there = lock.voters().contains(name);
         return (!there).then_some(("target", message, "`redis-1` is the first of them"));
     }
+    if let Some(wrong) = clock_of_many(fault, backend) {
+        return Some(wrong);
+    }
     if fault.target == Target::Server(Service::Lock) {
         let message = format!("no one server has the lock `{backend}`");
         return Some(("target", message, "`redis-1` is the first of them"));
@@ -105,6 +111,18 @@ fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, 
     let message = format!("a command of `{backend}` is as many requests as it has voters");
     let hint = "`cut-requests` and `cut-replies` take them all";
     chooses.then_some(("kind", message, hint))
+}
+
+/// The clock of one of several servers: none of them is started with one that can be moved.
+fn clock_of_many(fault: &FaultPlan, backend: &str) -> Option<(&'static str, String, &'static str)> {
+    let of_a_server = matches!(
+        fault.target,
+        Target::Server(Service::Lock) | Target::Member(_)
+    );
+    let moves = faults::find(&fault.kind).is_some_and(FaultKind::moves_clock);
+    let message = format!("no one clock is that of `{backend}`: each of its servers has its own");
+    let hint = "`worker-clock` moves a worker's; a lock on one server has one clock";
+    (of_a_server && moves).then_some(("kind", message, hint))
 }
 
 /// The key that is wrong, what is wrong with it, and what would not be.
@@ -134,6 +152,13 @@ fn misfit(
             message,
             "say what is done to a server: its edges are not ours",
         ));
+    }
+    if let Some(wrong) = clock_of_many(fault, backend) {
+        return Some(wrong);
+    }
+    if kind.onset.contains(&Action::ExpectNoWrites) && deployed.replicas >= TOO_MANY {
+        let message = format!("`{}` asks for replicas that `{backend}` has", fault.kind);
+        return Some(("kind", message, "a lock on one server has none"));
     }
     let none = |name: &&str| !deployed.members.contains(name);
     if let Some(member) = member.filter(none) {

@@ -21,6 +21,7 @@ pub mod error;
 pub mod html;
 mod index;
 pub mod junit;
+pub mod matrix;
 pub mod measures;
 pub mod merge;
 pub mod metrics;

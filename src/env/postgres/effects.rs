@@ -109,7 +109,11 @@ fn changes(before: &Row, now: &Row, is_gone: bool) -> Vec<Change> {
         let value = if is_gone { Some(0) } else { now.fencing };
         changes.push(Change::Counter { value });
     }
+    // A token that somebody drew without the lock: nothing is granted with it.
+    let is_drawn =
+        before.owner.is_some() && (&before.owner, before.until_ms) == (&now.owner, now.until_ms);
     match (&before.owner, &now.owner) {
+        (_, Some(_)) if is_drawn => {}
         (_, Some(owner)) if (&before.owner, before.fencing) != (&now.owner, now.fencing) => {
             changes.push(Change::Set {
                 owner: OwnerDigest::of(owner.as_bytes()),
@@ -198,6 +202,26 @@ mod tests {
         assert_eq!(seen(&mut effects, &gone), [counter, Change::Deleted]);
         let flushed = format!("{TABLE}TRUNCATE: (no-flags)");
         assert_eq!(seen(&mut effects, &flushed), [Change::Flushed]);
+    }
+
+    #[test]
+    fn a_token_drawn_without_the_lock_grants_nothing() {
+        let mut effects = Effects::new("postgres", "lab:");
+        let held = row("INSERT", "'b'", 2, "'1970-01-01 00:00:01+00'");
+        seen(&mut effects, &held);
+        let drawn = row("UPDATE", "'b'", 3, "'1970-01-01 00:00:01+00'");
+        let counter = Change::Counter { value: Some(3) };
+        assert_eq!(seen(&mut effects, &drawn), [counter]);
+        let renewal = row("UPDATE", "'b'", 3, "'1970-01-01 00:00:02+00'");
+        let until_ms = Some(2_000);
+        assert_eq!(
+            seen(&mut effects, &renewal),
+            [Change::Extended { until_ms }]
+        );
+        seen(&mut effects, &row("UPDATE", "null", 3, "null"));
+        let of_nobody = row("UPDATE", "null", 4, "null");
+        let counter = Change::Counter { value: Some(4) };
+        assert_eq!(seen(&mut effects, &of_nobody), [counter]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use links::Links;
 use maud::{Markup, PreEscaped, html};
 use std::path::PathBuf;
 
-pub(super) use shell::shell;
+pub(super) use shell::{shell, shell_with};
 
 /// Name of the page in a run directory.
 pub const FILE: &str = "report.html";

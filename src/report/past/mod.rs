@@ -109,7 +109,7 @@ fn tested(findings: &[Finding]) -> BTreeMap<String, Outcome> {
 }
 
 /// What is the same for every execution of one plan.
-fn digest(plan: &Plan) -> Option<String> {
+pub(super) fn digest(plan: &Plan) -> Option<String> {
     let plan = Plan {
         seed: 0,
         ..plan.clone()

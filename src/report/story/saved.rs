@@ -14,6 +14,10 @@ use crate::report::words::{at, count, fence_word};
 use crate::store::Fence;
 use crate::verdict::Protection;
 
+mod word;
+
+pub use word::{IDEMPOTENCY, word};
+
 /// Which protection saved the work, and every other without which a control of this run lost it.
 pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
     let mut told = vec![by(main)];

@@ -13,9 +13,6 @@ use crate::run::spec::GivenSpec;
 use crate::timeline::event::Event;
 use std::time::Duration;
 
-/// Longest wait for a mark to come by.
-const SEEN_MAX: Duration = Duration::from_secs(10);
-
 /// It answered a moment ago.
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -40,21 +37,6 @@ pub async fn join(scene: &mut Scene, given: &GivenSpec) -> Result<(), DirectorEr
         address: given.address.to_string(),
         version: found.version,
     })
-}
-
-/// Waits until the observer has seen what a given server has done until now. Its stream comes the same
-/// way as everybody's answers and may be later than these; one of the lab's own is nearer.
-pub async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
-    if scene.spec.given.is_none() {
-        return Ok(());
-    }
-    let server = scene.servers.get(SERVER);
-    let Some(control) = server.and_then(|server| server.control.clone()) else {
-        return Ok(());
-    };
-    let mark = format!("at-{}", scene.now());
-    control.mark(&mark).await?;
-    until::marked(scene, &mark, SEEN_MAX).await
 }
 
 /// Removes what the arm has left on a given server, now that nobody writes there any more; the keys

@@ -2,7 +2,7 @@
 
 use super::players::{Fault, FaultState, Standing, Struck};
 use super::scene::Scene;
-use super::{DirectorError, act, dead, dispatch, edges, given, telling};
+use super::{DirectorError, act, dead, dispatch, edges, holder, telling};
 use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
@@ -16,7 +16,7 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
     // The record must not lag behind what is done to the workers.
     scene.flush()?;
     if plan.target == Target::Holder {
-        given::catch_up(scene).await?;
+        holder::catch_up(scene).await?;
     }
     let struck = match resolve(scene, &plan) {
         Ok(struck) => struck,

@@ -13,6 +13,7 @@ mod edges;
 mod etcd;
 mod following;
 mod given;
+mod holder;
 mod incoming;
 mod injure;
 mod members;
