@@ -526,8 +526,8 @@ fn a_write_is_late_to_the_nanosecond() {
         h.write(&b, 1300, true);
         h.judge("no_stale_write").why
     };
-    assert!(late(EPSILON_NS).contains("0 accepted after its lease"));
-    assert!(late(EPSILON_NS + 1).contains("1 accepted after its lease"));
+    assert!(late(EPSILON_NS).contains("0 accepted after its writer's lease"));
+    assert!(late(EPSILON_NS + 1).contains("1 accepted after its writer's lease"));
 }
 
 /// b was granted in the very instant of a's write: that is not before it.
@@ -554,7 +554,7 @@ fn a_lie_is_told_with_what_was_asked() {
     h.ret("a", op, 101, Told::Ok, Answer::Busy);
     let why = h.judge("outcome_honesty").why;
     assert!(
-        why.starts_with("a's attempt of 0.099 s was told at 0.10 s"),
+        why.starts_with("a's attempt, asked at 0.099 s, was answered at 0.10 s"),
         "{why}"
     );
 }
@@ -762,7 +762,7 @@ fn a_renewal_without_an_answer_is_told_only_if_it_was_sent_under_anothers_lease(
     let told = |at: u64| {
         let found = sent(at);
         assert_vacuous(&found);
-        found.why.contains("without an answer which shows")
+        found.why.contains("without an answer that shows")
     };
     assert!(!told(900));
     assert!(told(1200));

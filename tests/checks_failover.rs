@@ -97,7 +97,7 @@ fn a_release_at_one_server_while_another_holds_at_the_other_is_told_so() {
     pair.h.release(&a, 600);
     let found = pair.h.judge("owner_only");
     assert_vacuous(&found);
-    let own = "changed their own key while another held the key on another server: 1";
+    let own = "1 that changed its own key while another grant held the key on another server";
     assert!(found.why.ends_with(own), "{}", found.why);
     assert!(!found.events.is_empty());
 }
@@ -115,7 +115,7 @@ fn a_release_that_another_server_answered_is_told_so() {
     for told in [
         "a's release at 0.60 s was answered that the lock is not its own, although lock, which had \
          granted it, still had its key: another server answered",
-        "meanwhile b's grant (fencing token 10000000001) held the key on two",
+        "meanwhile b's grant (fencing token 10000000001) held the key on two, which was not changed",
     ] {
         assert!(found.why.contains(told), "{found:#?}");
     }
@@ -514,7 +514,7 @@ fn tokens_that_no_order_compares_are_told_and_put_nothing_to_the_test() {
     assert_vacuous(&found);
     for told in [
         "no order compares these grants: two granted b fencing token 2 at 0.40 s, and lock granted \
-         a fencing token 1 at 0.60 s: the later grant has not the higher one",
+         a fencing token 1 at 0.60 s. The later one is not higher",
         "a had asked at 0.20 s, before b was answered at 0.40 s",
         "two had taken over from lock by 0.30 s",
     ] {

@@ -98,7 +98,7 @@ fn every_look_is_needed() {
             &mut h,
             |event| matches!(event, Event::Look { moment, .. } if moment == missing),
         );
-        lacks(&h, &format!("no look at the moment `{missing}`"));
+        lacks(&h, &format!("nobody looked at the moment `{missing}`"));
     }
 }
 
@@ -203,7 +203,7 @@ fn a_byte_written_as_the_heal_began_is_seen() {
     let mut h = moved(3201, |event| is_look(event, "heal"));
     without(&mut h, |event| matches!(event, Event::Go { .. }));
     go(&mut h, 3200);
-    lacks(&h, "was not written between the looks");
+    lacks(&h, "was written while it was stopped");
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn a_worker_that_went_on_before_the_stop_stood_at_no_point() {
     };
     assert_holds(&went_on(498).judge("evidence"));
     assert_holds(&went_on(495).judge("evidence"));
-    lacks(&went_on(494), "0 bytes were written");
-    lacks(&went_on(500), "0 bytes were written");
+    lacks(&went_on(494), "was written 0 times, not once");
+    lacks(&went_on(500), "was written 0 times, not once");
     // Somebody else, or from somewhere else.
     for (who, place) in [("b", "a.write.2.armed"), ("a", "a.write.1.armed")] {
         let mut h = went_on(498);
@@ -249,7 +249,7 @@ fn a_worker_that_went_on_before_the_stop_stood_at_no_point() {
                 line.by = by.clone();
             }
         });
-        lacks(&h, "0 bytes were written");
+        lacks(&h, "was written 0 times, not once");
     }
 }
 
@@ -297,14 +297,14 @@ fn a_byte_sent_early_late_or_twice_is_seen() {
         let mut h = drill();
         without(&mut h, |event| matches!(event, Event::Go { .. }));
         go(&mut h, at);
-        lacks(&h, "was not written between the looks");
+        lacks(&h, "was written while it was stopped");
     }
     let mut h = drill();
     go(&mut h, 600);
-    lacks(&h, "2 bytes were written");
+    lacks(&h, "was written 2 times, not once");
     let mut h = drill();
     without(&mut h, |event| matches!(event, Event::Go { .. }));
-    lacks(&h, "0 bytes were written");
+    lacks(&h, "was written 0 times, not once");
 }
 
 #[test]
@@ -388,21 +388,21 @@ fn preconditions_are_judged_by_the_server_and_the_store() {
             worker: b,
             fault: nap(),
         }),
-        "it is not shown that a lease ended for b",
+        "it is not shown that b's lease ended",
     );
     lacks(
         &clause(Evidence::Granted {
             worker: a,
             fault: nap(),
         }),
-        "it is not shown that the lock was granted for a",
+        "it is not shown that a was granted the lock",
     );
     lacks(
         &clause(Evidence::Granted {
             worker: c,
             fault: nap(),
         }),
-        "for c",
+        "that c was granted the lock",
     );
     let (late, early) = ("a.write.9".to_owned(), "a.write.9".to_owned());
     lacks(
@@ -424,7 +424,7 @@ fn a_lease_that_ends_after_the_heal_did_not_end_in_time() {
     h.delete(1101);
     let (worker, fault) = ("a".to_owned(), "nap".to_owned());
     h.plan.evidence = vec![Evidence::LeaseEnded { worker, fault }];
-    lacks(&h, "it is not shown that a lease ended");
+    lacks(&h, "it is not shown that a's lease ended");
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn a_lease_that_was_given_back_did_not_end() {
     h.release(&a, 900);
     let (worker, fault) = ("a".to_owned(), "nap".to_owned());
     h.plan.evidence = vec![Evidence::LeaseEnded { worker, fault }];
-    lacks(&h, "it is not shown that a lease ended");
+    lacks(&h, "it is not shown that a's lease ended");
 }
 
 #[test]

@@ -106,14 +106,17 @@ fn what_was_sent_into_a_cut_is_not_said_to_have_been_tried() {
     late_release(&mut h);
     let found = h.judge("owner_only");
     assert_vacuous(&found);
-    tells(&found, "into the cut of island, and never answered: 1");
+    tells(
+        &found,
+        "1 sent into the cut of island while another grant held the key, and never answered",
+    );
     assert!(!found.events.is_empty());
     // The edge to the store was cut, not the one to the lock.
     let mut h = cut_off("a>store");
     late_release(&mut h);
     let found = h.judge("owner_only");
     assert_vacuous(&found);
-    tells(&found, "without an answer which shows");
+    tells(&found, "without an answer that shows");
     // Another one was answered.
     let mut h = cut_off("a>lock");
     let (a, _) = late_release(&mut h);
@@ -121,7 +124,7 @@ fn what_was_sent_into_a_cut_is_not_said_to_have_been_tried() {
     let found = h.judge("owner_only");
     assert_holds(&found);
     tells(&found, "while another grant held the key: 1; none of them");
-    tells(&found, "never answered: 1");
+    tells(&found, "1 sent into the cut of island");
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn what_is_told_as_done_and_did_nothing_is_no_test() {
     h.ret("a", op, 1201, Outcome::Ok, Answer::Released);
     let found = h.judge("owner_only");
     assert_vacuous(&found);
-    tells(&found, "without an answer which shows");
+    tells(&found, "without an answer that shows");
 }
 
 /// A release that gave its own key back met no other's, however soon the next was granted.
@@ -174,7 +177,7 @@ fn a_held_release_counts_when_it_is_sent_on() {
     assert_holds(&story(Some(1500)));
     let found = story(None);
     assert_vacuous(&found);
-    tells(&found, "perhaps executed just before or after that: 1");
+    tells(&found, "perhaps executed just before or after that");
     assert_vacuous(&story(Some(1405)));
 }
 
@@ -190,8 +193,8 @@ fn a_key_that_ends_by_itself_is_not_nothing() {
     assert_holds(&found);
     assert_eq!(
         found.why,
-        "nothing was left but what ends by itself: the key job on lock had 0.60 s of its lease left \
-         at 0.50 s (it is of a's grant (fencing token 1), whose process had ended at 0.30 s)"
+        "nothing was left but what ends by itself: the key job on lock, of a's grant (fencing token \
+         1), had 0.60 s of its lease left at 0.50 s (the process of a had ended at 0.30 s)"
     );
     assert_eq!(found.events.len(), 2);
     let mut h = Record::new();

@@ -187,7 +187,9 @@ fn a_late_write_in_legal_order_is_told_beside_it() {
     let finding = h.judge("no_stale_write");
     assert_holds(&finding);
     assert!(
-        finding.why.contains("1 accepted after its lease had ended"),
+        finding
+            .why
+            .contains("1 accepted after its writer's lease had ended"),
         "{}",
         finding.why
     );

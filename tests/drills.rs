@@ -15,6 +15,7 @@ mod faked_edges;
 mod faked_faults;
 mod faked_servers;
 mod lab_killed;
+mod matrix_drills;
 mod run_drills;
 mod run_environment;
 mod run_etcd;

@@ -64,6 +64,7 @@ mod report_nights;
 mod report_page;
 mod report_pictures;
 mod report_signals;
+mod report_steps;
 mod report_story;
 mod report_suite;
 mod setup;

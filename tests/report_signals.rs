@@ -55,7 +55,7 @@ fn the_line_in_numbers_agrees_with_the_signals() {
     }
     // Two sections at once are explained where they stand: no two were entitled.
     let line = summed::line(&model.arms[0]).unwrap().plain();
-    let explained = "overlapping entries 1 (a worker went in while another had not left, after that one's lease had ended: never were two entitled at once); never left";
+    let explained = "overlapping entries 1 (a worker went in while another had not left, after that one's lease had ended: never were two entitled at once); highest";
     assert!(line.contains(explained), "{line}");
     assert!(
         html::page(&model)

@@ -6,10 +6,14 @@ use lab::{Lab, arm, outcome};
 use std::process::Command;
 
 #[test]
-fn the_pause_drill_passes_on_a_lock_in_an_etcd_and_its_controls_go_red() {
+fn drills_pass_on_a_lock_in_an_etcd_that_may_die_and_their_controls_go_red() {
     let lab = Lab::new();
-    let (code, value) = lab.run_json(&["pause", "--lock", "etcd"]);
+    let (code, value) = lab.run_json(&["pause", "restart", "--lock", "etcd", "--jobs", "4"]);
     assert_eq!(code, Some(0), "{value:#}");
+    assert_eq!(value["drills"][1]["verdict"], "pass", "{value:#}");
+    // What comes back is an etcd, and knows what it had granted.
+    let restarted = arm(&value, 1, "main");
+    assert_eq!(outcome(restarted, "recovers"), "holds", "{restarted:#}");
     assert_eq!(value["drills"][0]["protection"], "kept by fencing");
     let main = arm(&value, 0, "main");
     for check in [

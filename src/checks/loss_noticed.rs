@@ -84,7 +84,10 @@ impl Check for LossNoticed {
         if noticed.is_empty() {
             return Finding::vacuous(self, "no lease ended under a holder that could be told");
         }
-        let why = format!("{} told in time", count(noticed.len(), "lost lease"));
+        let why = format!(
+            "{}, its holder told in time each time",
+            count(noticed.len(), "lost lease")
+        );
         Finding::holds(self, why).resting_on(noticed.into_iter().take(20))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A finding is a statement about the record that a hostile reader can verify by hand. Times
 //! closer than the history's ε are concurrent and prove nothing; `seq` is never evidence of order.
-//! A violation needs a proof; what cannot be told is `unknown`; what nothing could have violated
-//! `holds` vacuously and says so.
+//! A violation needs a proof; what cannot be told is `unknown`; what nothing put to the test `holds`
+//! vacuously and says so.
 //!
 //! How to add one: a file with a unit struct that implements [`Check`], and its line in [`ALL`].
 
@@ -58,7 +58,7 @@ pub struct Finding {
     pub events: Vec<u64>,
     /// Workers, servers and faults that are the witnesses of a violation, most telling first.
     pub by: Vec<String>,
-    /// Nothing on the record could have violated it.
+    /// Nothing on the record put it to the test.
     pub vacuous: bool,
 }
 
@@ -159,7 +159,7 @@ impl Finding {
         Finding::new(check, Outcome::Holds, why)
     }
 
-    /// It held because nothing could have violated it.
+    /// It held because nothing on the record put it to the test.
     pub fn vacuous(check: &dyn Check, why: impl Into<String>) -> Finding {
         Finding {
             vacuous: true,

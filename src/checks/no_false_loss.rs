@@ -29,7 +29,8 @@ impl Check for NoFalseLoss {
     }
 
     fn claim(&self) -> &'static str {
-        "nobody is told that the lock is lost while the server still holds it for them"
+        "nobody is told before its own deadline that the lock is lost while the server still holds it \
+         for it"
     }
 
     fn judge(&self, history: &History) -> Finding {
@@ -85,8 +86,11 @@ impl Check for NoFalseLoss {
             return Finding::unknown(self, why).resting_on(events);
         }
         let why = format!(
-            "losses told: {}, none while the server held the lock",
-            history.losses.len()
+            "{} told, none before its holder's own deadline while the server still held the lock for it",
+            match history.losses.len() {
+                1 => "1 loss".to_owned(),
+                n => format!("{n} losses"),
+            }
         );
         Finding::holds(self, why)
     }

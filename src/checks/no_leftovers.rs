@@ -1,7 +1,7 @@
 //! `no_leftovers`: after the end nothing is left: no key without a lease, no key past its lease,
 //! no process, rule or folder.
 
-use super::say::{secs, whose};
+use super::say::{secs, who, whose};
 use super::{Check, Finding};
 use crate::timeline::history::{FinalKey, Grant, History, ms};
 
@@ -59,32 +59,33 @@ impl Check for NoLeftovers {
 
 /// A key that is still there and has a lease: whose it is, and how long it has yet.
 fn ending(history: &History, key: &FinalKey) -> String {
-    let left = secs(ms(key.remaining_ms.unwrap_or(0)));
-    let whose = match holder(history, key) {
-        Some(grant) => format!(
-            "it is of {}{}",
-            whose(history, grant),
-            gone(history, grant, key.at)
-        ),
-        None => "whose it is, the record does not show".to_owned(),
-    };
+    let holder = holder(history, key);
+    let of = holder.map_or("nobody on the record".to_owned(), |grant| {
+        whose(history, grant)
+    });
     format!(
-        "the key {} on {} had {left} of its lease left at {} ({whose})",
+        "the key {} on {}, of {of}, had {} of its lease left at {}{}",
         key.key,
         key.server,
-        secs(key.at)
+        secs(ms(key.remaining_ms.unwrap_or(0))),
+        secs(key.at),
+        holder.map_or(String::new(), |grant| gone(history, grant, key.at))
     )
 }
 
 /// That a grant's process had ended by then, so that nobody renews it or gives it back.
 fn gone(history: &History, grant: &Grant, by: u64) -> String {
     let worker = grant.worker.and_then(|index| history.workers.get(index));
-    let lives = worker.into_iter().flat_map(|worker| &worker.lives);
+    let lives = worker.map_or(&[][..], |worker| &worker.lives);
     let life = lives
-        .filter(|life| life.started <= grant.granted.latest)
-        .next_back();
+        .iter()
+        .rfind(|life| life.started <= grant.granted.latest);
     match life.and_then(|life| life.exit).filter(|exit| exit.at <= by) {
-        Some(exit) => format!(", whose process had ended at {}", secs(exit.at)),
+        Some(exit) => format!(
+            " (the process of {} had ended at {})",
+            who(history, grant),
+            secs(exit.at)
+        ),
         None => String::new(),
     }
 }

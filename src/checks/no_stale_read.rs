@@ -54,7 +54,10 @@ impl Check for NoStaleRead {
             return unseen;
         }
         if exposed.is_empty() {
-            return Finding::vacuous(self, "nobody read after another had been granted");
+            return Finding::vacuous(
+                self,
+                "no holder read after another had been granted the lock",
+            );
         }
         let unsure = exposed.iter().filter(answered).find(|read| {
             let doubt = |grant: usize| history.grants[grant].doubt.as_ref();

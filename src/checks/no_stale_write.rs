@@ -70,7 +70,7 @@ impl Check for NoStaleWrite {
         }
         let (rightful, apart) = rightful_served::apart(history, &refused);
         let mut why = format!(
-            "{} to write, {} stale or late and refused, {} accepted after its lease had ended{apart}",
+            "{} to write, {} stale or late and refused, {} accepted after its writer's lease had ended{apart}",
             count(staleness.writes, "attempt"),
             refused.len() - rightful,
             late.len()

@@ -56,7 +56,8 @@ impl OwnerOnly {
             };
             match cause {
                 Cause::BlindDelete(operations) => {
-                    let seen = (format!("deleted by {}", secs(at.latest)), *seq);
+                    let what = format!("deleted no later than {},", secs(at.latest));
+                    let seen = (what, *seq);
                     return self.violated(history, grant, operations, seen);
                 }
                 Cause::Unclear(_) => {
@@ -98,7 +99,7 @@ impl OwnerOnly {
                 true => "no release or renewal was tried while another grant held the key",
                 false => {
                     "no release or renewal is shown to have reached the server while another grant \
-                     held the key there"
+                     held the key"
                 }
             };
             let cut = tried.cut.iter().map(|(index, _)| *index);

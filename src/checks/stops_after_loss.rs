@@ -3,7 +3,7 @@
 //! A step begun before, and completed after, is the late holder that fencing is for; it is not
 //! this.
 
-use super::say::secs;
+use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::ids::GrantId;
 use crate::timeline::event::Call;
@@ -72,7 +72,10 @@ impl Check for StopsAfterLoss {
         }
         let mut told: Vec<u64> = lost.values().map(|loss| loss.seq).collect();
         told.sort_unstable();
-        let why = format!("losses told: {}; no protected step begun after", told.len());
+        let why = format!(
+            "{} told that the lock is lost; no protected step was begun under it after that",
+            count(told.len(), "handle")
+        );
         Finding::holds(self, why).resting_on(told.into_iter().take(20))
     }
 }

@@ -59,7 +59,7 @@ fn misfit(
             "let it last longer: `for` in its section, or --set",
         ));
     }
-    if ends_by_its_own_clock(keeper) && is_healed_after_an_acquire(fault) {
+    if ends_by_its_own_clock(keeper) && (is_healed_after_an_acquire(fault) || stands_still(fault)) {
         let message = format!("an acquire of the lock `{backend}` begins with a question");
         let hint =
             "while that is not answered nothing is asked for; `partition` and `pause` play on it";
@@ -106,6 +106,12 @@ fn kept_ms(lock: &LockPlan, keeper: Keeper) -> Option<u64> {
         Keeper::Etcd => Some(lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS),
         Keeper::Zookeeper => Some(lock.lease_ms + TICKS_MS),
     }
+}
+
+/// The lock's server takes requests and executes them later: what is shown with it is an acquire
+/// that nobody answers.
+fn stands_still(fault: &FaultPlan) -> bool {
+    fault.kind == faults::stop_server::KIND.name && fault.target == Target::Server(Service::Lock)
 }
 
 /// It lasts for as long as an acquire waits for its answer.

@@ -7,7 +7,7 @@ use crate::env::action::Action;
 use crate::env::deployment::{self, Kind};
 use crate::faults::{self, FaultKind};
 use crate::lock::backends::{self, Servers};
-use crate::plan::{FaultPlan, LockPlan, Service, Target};
+use crate::plan::{FaultPlan, Heal, LockPlan, Service, Target};
 
 /// Of how many servers a quorum has to agree, if the file does not say.
 const VOTERS: u64 = 3;
@@ -125,6 +125,21 @@ fn clock_of_many(fault: &FaultPlan, backend: &str) -> Option<(&'static str, Stri
     (of_a_server && moves).then_some(("kind", message, hint))
 }
 
+/// A server of a Cluster stands still for an acquire: the nodes themselves are asked which of them
+/// has the lock.
+fn asks_who_stands_still(fault: &FaultPlan, backend: &str) -> bool {
+    let stands_still = fault.kind == faults::stop_server::KIND.name
+        && fault.target == Target::Server(Service::Lock);
+    let heal = match &fault.heal {
+        Some(Heal::After(event)) => event.as_str(),
+        Some(Heal::For(_)) | None => "",
+    };
+    let for_an_acquire = [fault.when.as_str(), heal]
+        .iter()
+        .any(|event| event.contains(".acquire."));
+    stands_still && for_an_acquire && backends::live_on(backend, Servers::Cluster)
+}
+
 /// The key that is wrong, what is wrong with it, and what would not be.
 fn misfit(
     fault: &FaultPlan,
@@ -159,6 +174,11 @@ fn misfit(
     if kind.onset.contains(&Action::ExpectNoWrites) && deployed.replicas >= TOO_MANY {
         let message = format!("`{}` asks for replicas that `{backend}` has", fault.kind);
         return Some(("kind", message, "a lock on one server has none"));
+    }
+    if asks_who_stands_still(fault, backend) {
+        let message = format!("an acquire of the lock `{backend}` begins with a question");
+        let hint = "whoever asks a stopped server hears nothing; `cluster-failover` kills one";
+        return Some(("kind", message, hint));
     }
     let none = |name: &&str| !deployed.members.contains(name);
     if let Some(member) = member.filter(none) {

@@ -17,8 +17,8 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
                 let inside = window.from <= at.earliest && at.latest <= window.to;
                 (!released && inside).then_some(at.middle())
             };
-            let what = "a lease ended";
-            during(history, (worker, fault, what), ended, proof);
+            let what = format!("{worker}'s lease ended");
+            during(history, (worker, fault, &what), ended, proof);
         }
         Evidence::Granted { worker, fault } => {
             let granted = |grant: &Grant, window: Span| {
@@ -26,8 +26,8 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
                 let inside = window.from <= at.earliest && at.latest <= window.to;
                 inside.then_some(at.middle())
             };
-            let what = "the lock was granted";
-            during(history, (worker, fault, what), granted, proof);
+            let what = format!("{worker} was granted the lock");
+            during(history, (worker, fault, &what), granted, proof);
         }
         Evidence::Copied { worker, fault } => {
             let copied = |grant: &Grant, window: Span| {
@@ -36,8 +36,8 @@ pub(super) fn prove(history: &History, clause: &Evidence, proof: &mut Proof) {
                 let copy = grant.copies.first().filter(|_| inside);
                 copy.map(|copy| copy.seen)
             };
-            let what = "another server had a grant";
-            during(history, (worker, fault, what), copied, proof);
+            let what = format!("another server had a grant of {worker}");
+            during(history, (worker, fault, &what), copied, proof);
         }
         Evidence::GrantedTimes { worker, times } => {
             let (seqs, found) = granted(history, worker);
@@ -148,13 +148,12 @@ fn during(
             proof
                 .events
                 .extend(grant.own_extensions().last().map(|extension| extension.seq));
-            proof.shown.push(format!(
-                "{what} for {worker} at {}, while {fault}",
-                secs(at)
-            ));
+            proof
+                .shown
+                .push(format!("{what} at {}, during {fault}", secs(at)));
         }
         None => proof.lacks(format!(
-            "by the server's truth it is not shown that {what} for {worker} while {fault}"
+            "by the server's own record it is not shown that {what} during {fault}"
         )),
     }
 }

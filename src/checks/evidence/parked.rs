@@ -52,9 +52,9 @@ impl Case<'_> {
         let gos = all(&self.history.gos);
         proof.require(gos.len() == 1, || {
             format!(
-                "{name}: {} bytes were written for {}, not one",
-                gos.len(),
-                parked.point
+                "{name}: the byte that lets {worker} go on from {} was written {} times, not once",
+                parked.point,
+                gos.len()
             )
         });
         let resumed = all(&self.history.resumed);
@@ -88,7 +88,8 @@ impl Case<'_> {
         let after = self.window.look("heal").is_some_and(|look| go.at < look.at);
         proof.require(before && after && go.at < self.heal.began, || {
             format!(
-                "{}: the byte for {} was not written between the looks that show it stopped",
+                "{}: it is not shown that the byte that lets the worker go on from {} was written \
+                 while it was stopped",
                 self.plan.name, go.point
             )
         });

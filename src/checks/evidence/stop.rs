@@ -61,7 +61,7 @@ impl Case<'_> {
             match self.window.look(moment) {
                 Some(look) => looks.push(look),
                 None => proof.lacks(format!(
-                    "{}: no look at the moment `{moment}`",
+                    "{}: nobody looked at the moment `{moment}` whether every thread stood still",
                     self.plan.name
                 )),
             }

@@ -56,8 +56,8 @@ pub(super) fn apart(history: &History) -> Option<(&Grant, &Grant)> {
 /// What the table of grants shows of these two, and why that is no breach.
 pub(super) fn told(history: &History, (first, second): (&Grant, &Grant)) -> String {
     format!(
-        "{} granted {} {} at {}, and {} granted {} {} at {}: the later grant has not the higher \
-         one. That alone is no breach, because {}{}",
+        "{} granted {} {} at {}, and {} granted {} {} at {}. The later one is not higher; that \
+         alone is no breach, because {}{}",
         first.server,
         who(history, first),
         token(first.fencing),
@@ -80,8 +80,8 @@ fn under_way(history: &History, first: &Grant, second: &Grant) -> String {
     if answered != NEVER && asked != 0 && asked <= answered {
         return format!(
             "{other} had asked at {}, before {one} was answered at {}: both requests were under way \
-             at once, so either may count as the earlier. A token must be higher only than those of \
-             grants that had been answered before it was asked for, or that its own server knew",
+             at once, so either may count as the earlier. A token has to be higher only than those \
+             of grants that had been answered before it was asked for, or that its own server knew",
             secs(asked),
             secs(answered)
         );
@@ -100,8 +100,8 @@ fn replaced(history: &History, second: &Grant) -> String {
     let by = |by: &&Promotion<'_>| by.server != second.server;
     last.filter(by).map_or_else(String::new, |by| {
         format!(
-            "; {} had taken over from {} by {}, and a token that the old server still gives is \
-             lower so that a store that compares tokens refuses its holder",
+            ". {} had taken over from {} by {}: a token that the old server gives after that is \
+             lower, and a store that compares tokens refuses its holder",
             by.server,
             second.server,
             secs(by.at.latest)

@@ -1,7 +1,7 @@
 //! `outcome_honesty`: no operation is told as failed or busy that took effect and was kept, and
 //! none as ok without effect. *Unknown* is always an honest answer.
 
-use super::say::{secs, whose};
+use super::say::{count, secs, whose};
 use super::{Check, Finding};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Author, Cause, Grant, History, KeyEnd, Operation, Told};
@@ -51,7 +51,7 @@ impl Check for OutcomeHonesty {
 impl OutcomeHonesty {
     fn denied(&self, history: &History, operation: &Operation, made: &str, effect: u64) -> Finding {
         let why = format!(
-            "{} was told at {} that it did not take effect, but the server {made}",
+            "{}, was answered at {} as if it had not taken effect, but the server {made}",
             subject(history, operation),
             secs(operation.ended()),
         );
@@ -65,7 +65,7 @@ impl OutcomeHonesty {
             return Finding::unknown(self, "the record breaks off: effects may be missing");
         }
         let why = format!(
-            "{} was told at {} as done, but the server shows no such effect",
+            "{}, was answered at {} as done, but the server's record shows no such effect",
             subject(history, operation),
             secs(operation.ended())
         );
@@ -86,7 +86,10 @@ impl OutcomeHonesty {
             0 => Finding::vacuous(self, "no lock command was answered"),
             n => Finding::holds(
                 self,
-                format!("{n} answers, each as the server's effects say"),
+                format!(
+                    "{} to commands of the lock, each as the server's own record shows",
+                    count(n, "answer")
+                ),
             ),
         }
     }
@@ -109,7 +112,7 @@ fn subject(history: &History, operation: &Operation) -> String {
         Call::Refence => "fencing token",
         Call::Hold => "hold",
     };
-    format!("{name}'s {what} of {}", secs(operation.invoked))
+    format!("{name}'s {what}, asked at {}", secs(operation.invoked))
 }
 
 /// Renewals told as done of which the server's whole stream shows no effect: it granted none of

@@ -1,7 +1,7 @@
 //! What `owner_only` tells of releases and renewals that are no test of it, and why.
 
 use super::tried::{Tried, still_has};
-use crate::checks::say::{secs, who, whose};
+use crate::checks::say::{secs, whose};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Grant, History, Operation};
 
@@ -10,26 +10,26 @@ pub(super) fn beside(history: &History, tried: &Tried<'_>) -> String {
     let mut told: Vec<String> = Vec::new();
     for (fault, n) in cuts(tried) {
         told.push(format!(
-            "sent while another held it, but into the cut of {fault}, and never answered: {n} \
-             (nothing shows that the server received any of them)"
+            "{n} sent into the cut of {fault} while another grant held the key, and never answered \
+             (nothing shows that the server received it)"
         ));
     }
     let others = [
         (
             &tried.unshown,
-            "sent while another held it, without an answer which shows that the server executed it",
+            "sent while another grant held the key, without an answer that shows that the server executed it",
         ),
         (
             &tried.perhaps,
-            "answered while another held it, but perhaps executed just before or after that",
+            "answered while another grant held the key, but perhaps executed just before or after that",
         ),
         (
             &tried.own,
-            "that changed their own key while another held the key on another server",
+            "that changed its own key while another grant held the key on another server",
         ),
     ];
     let others = others.iter().filter(|(all, _)| !all.is_empty());
-    told.extend(others.map(|(all, what)| format!("{what}: {}", all.len())));
+    told.extend(others.map(|(all, what)| format!("{} {what}", all.len())));
     if let Some((index, other)) = tried.elsewhere.first() {
         let more = match tried.elsewhere.len() {
             1 => String::new(),
@@ -79,12 +79,10 @@ fn elsewhere(history: &History, operation: &Operation, other: &Grant) -> String 
         Some(_) | None => " (which server it met is not on the record)".to_owned(),
     };
     format!(
-        "{}'s {verb} at {} {answer}{by}; meanwhile {} held the key on {}, and nothing changed what \
-         {} had",
+        "{}'s {verb} at {} {answer}{by}; meanwhile {} held the key on {}, which was not changed",
         history.worker_name(operation.worker),
         secs(operation.invoked),
         whose(history, other),
         other.server,
-        who(history, other),
     )
 }

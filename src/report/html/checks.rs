@@ -68,6 +68,6 @@ fn outcome(finding: &Finding) -> Markup {
     };
     html! {
         span class=(format!("outcome {class}")) { (sign) " " (outcome_word(finding.outcome)) }
-        @if finding.vacuous { small { "nothing could have violated it" } }
+        @if finding.vacuous { small { "not put to the test" } }
     }
 }

@@ -53,7 +53,7 @@ pub fn holders(scene: &Scene) -> Sentence {
     if tenures.len() > shown {
         return sentence.text(line.rest(shown));
     }
-    sentence.text(ending(scene, held_until.unwrap_or(0)))
+    sentence.text(line.ending(held_until.unwrap_or(0)))
 }
 
 /// A clock that tells every change of hands apart.
@@ -231,20 +231,20 @@ impl Line<'_> {
             count(self.scene.tenures.len(), "grant"),
             span(all),
             span(longest),
-            ending(self.scene, until)
+            self.ending(until)
         )
     }
-}
 
-fn ending(scene: &Scene, held_until: u64) -> String {
-    let ends = at(scene.ends);
-    let last = scene.tenures.last();
-    if last.is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open) {
-        return format!("; the key is still there when the record ends at {ends}");
-    }
-    if scene.ends > held_until.saturating_add(scene.epsilon.saturating_mul(2)) {
-        format!(", then nobody until the record ends at {ends}")
-    } else {
-        format!("; the record ends at {ends}")
+    fn ending(&self, held_until: u64) -> String {
+        let (scene, ends) = (self.scene, self.clock.at(self.scene.ends));
+        let endless = |last: &Tenure| last.endless && last.ended == Ended::Open;
+        if scene.tenures.last().is_some_and(endless) {
+            return format!("; the key is still there when the record ends at {ends}");
+        }
+        if scene.ends > held_until.saturating_add(scene.epsilon.saturating_mul(2)) {
+            format!(", then nobody until the record ends at {ends}")
+        } else {
+            format!("; the record ends at {ends}")
+        }
     }
 }

@@ -67,10 +67,10 @@ fn by_outbox(arm: &ArmModel) -> Option<Sentence> {
     let published = finding(arm, "published_once").filter(|found| !found.vacuous)?;
     match (arm.result.protection, published.outcome) {
         (Protection::Kept, Outcome::Holds) if outbox => Some(Sentence::of(
-            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it; the lock and the fence were not put to the test, because no late writer came",
+            "the outbox kept the job: it stood there, written in the same step as the work, until somebody had published it; no writer came late, so the fence had nothing to refuse",
         )),
         (Protection::Lost, Outcome::Violated) => Some(Sentence::of(
-            "none: the lock did its work, but a lock is no transaction, and nothing holds the store and the queue together",
+            "none: a lock is no transaction, and nothing holds the store and the queue together",
         )),
         _other => None,
     }

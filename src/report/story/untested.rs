@@ -121,7 +121,7 @@ fn blind_checks(main: &ArmModel) -> Option<String> {
             let why = if finding.outcome == Outcome::Unknown {
                 "unknown"
             } else {
-                "nothing could have violated it"
+                "not put to the test"
             };
             format!("{} ({why})", finding.check)
         });

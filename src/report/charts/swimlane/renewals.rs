@@ -84,3 +84,21 @@ fn note(renewal: &Renewal) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_renewed_nothing_reaches_from_its_request_to_its_answer() {
+        let first = |became, sent| match renewal_forms(became, (sent, 50.0, 20.0)).remove(0) {
+            Form::Path(points, ..) => (points[0].0, points[points.len() - 1].0),
+            other => panic!("{other:?}"),
+        };
+        for became in [Renewed::Failed, Renewed::Unknown, Renewed::OnlyTold] {
+            assert_eq!(first(became, 10.0), (10.0, 50.0));
+            assert_eq!(first(became, 49.0), (50.0, 50.0), "no room for a line");
+        }
+        assert_eq!(first(Renewed::Applied, 10.0), (50.0, 50.0));
+    }
+}

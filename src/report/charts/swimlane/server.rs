@@ -5,7 +5,7 @@ use super::{Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Form};
 use crate::report::scene::server::{ServerKind, ServerMark};
-use crate::report::scene::tenure::Ended;
+use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::words::at;
 
 impl Canvas<'_> {
@@ -111,11 +111,7 @@ impl Canvas<'_> {
                 let ended = tenures
                     .iter()
                     .find(|tenure| tenure.ended_by == Some(mark.event));
-                let what = match ended.map(|tenure| (tenure.ended, tenure.key_taken)) {
-                    Some((Ended::Released, _)) => "released",
-                    Some((Ended::Expired | Ended::Open, None)) => "expired",
-                    Some((_, Some(_))) | None => "deleted",
-                };
+                let what = ended.map_or("deleted", how);
                 let whose = ended.and_then(|tenure| tenure.fencing);
                 let text = whose.map_or(what.to_owned(), |token| format!("{token} {what}"));
                 let down = vec![(x - 5.0, y + 2.0), (x, y + 12.0), (x + 5.0, y + 2.0)];
@@ -124,6 +120,16 @@ impl Canvas<'_> {
             ServerKind::Flushed => (flushed_form(x, y), "flushed".to_owned(), None),
             ServerKind::Extended => (Form::Disc(x, y, 1.0, Ink::Muted), String::new(), None),
         }
+    }
+}
+
+/// How a key ended, in a word; nobody deletes what a server has lost.
+fn how(tenure: &Tenure) -> &'static str {
+    match (tenure.key_taken, tenure.ended) {
+        (Some(_), _) if tenure.deleted_by.is_empty() => "gone",
+        (Some(_), _) => "deleted",
+        (None, Ended::Released) => "released",
+        (None, Ended::Expired | Ended::Open) => "expired",
     }
 }
 
