@@ -19,7 +19,7 @@ help: ## Show this help
 setup: ## Install what is missing (Redis 7, C compiler, OpenSSL); starts no service
 	@scripts/setup
 
-setup-all: ## The same, and what single locks need (Postgres, etcd); starts no service
+setup-all: ## The same, and what single locks need (Postgres, etcd, ZooKeeper); starts no service
 	@scripts/setup-all
 
 setup-toxiproxy: ## Install Toxiproxy for this user if Go is here; drills do without

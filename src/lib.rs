@@ -33,6 +33,7 @@ mod kept;
 pub mod lock;
 mod postgres_link;
 mod redis_link;
+mod zookeeper_link;
 
 #[cfg(feature = "lab")]
 pub mod checks;

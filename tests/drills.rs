@@ -23,4 +23,5 @@ mod run_given;
 mod run_patience;
 mod run_pause;
 mod run_trouble;
+mod run_zookeeper;
 mod several_servers;

@@ -64,10 +64,17 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod zookeeper {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("zookeeper").await).await;
+            })+
+        }
+
         #[test]
         fn every_back_end_is_covered() {
             let covered = ["memory", "redis", "redis-sentinel", "redis-cluster", "redlock",
-                "postgres", "postgres-advisory", "etcd"];
+                "postgres", "postgres-advisory", "etcd", "zookeeper"];
             for kind in lockdrill::lock::backends::ALL {
                 assert!(covered.contains(&kind.name), "no conformance tests for {}", kind.name);
             }

@@ -40,6 +40,15 @@ fn drills_pass_on_a_lock_in_an_etcd_that_may_die_and_their_controls_go_red() {
 }
 
 #[test]
+fn an_etcd_that_was_killed_comes_back_as_one_and_has_forgotten_nothing() {
+    let lab = Lab::new();
+    let (code, value) = lab.run_json(&["restart", "--lock", "etcd"]);
+    assert_eq!(code, Some(0), "{value:#}");
+    let main = arm(&value, 0, "main");
+    assert_eq!(outcome(main, "single_holder"), "holds", "{main:#}");
+}
+
+#[test]
 fn an_etcd_that_is_not_there_is_said_with_what_brings_it() {
     let told = Command::new(env!("CARGO_BIN_EXE_lockdrill"))
         .args(["run", "pause", "--lock", "etcd", "--out"])

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-const TOOLS: [&str; 11] = [
-    "bash", "cut", "dirname", "env", "grep", "mkdir", "mktemp", "mv", "rm", "sed", "timeout",
+const TOOLS: [&str; 12] = [
+    "bash", "cp", "cut", "dirname", "env", "grep", "mkdir", "mktemp", "mv", "rm", "sed", "timeout",
 ];
 const INSTALL_REDIS: &str = "apt-get install --yes --no-install-recommends redis-tools";
 
@@ -464,4 +464,70 @@ fn where_no_etcd_can_be_brought_it_says_what_to_do() {
         answer.asked.trim(),
         "apt-get download etcd-server\napt-get update"
     );
+}
+
+impl Machine {
+    /// `scripts/setup-zookeeper`, with the cache folder in this machine.
+    fn zookeeper(&self, variables: &[(&str, &str)]) -> Answer {
+        let cache = self.cache();
+        let mut all = vec![
+            ("XDG_CACHE_HOME", cache.to_str().unwrap()),
+            ("JAVA_HOME", ""),
+        ];
+        all.extend(variables);
+        self.run("scripts/setup-zookeeper", &[], &all)
+    }
+
+    /// An apt-get that fetches packages and installs Java, and a dpkg-deb that finds this ZooKeeper
+    /// in them.
+    fn with_zookeeper_to_fetch(self, version: &str) -> Machine {
+        let java = self.bin.path().join("java");
+        let java = java.display();
+        let unpacks = format!(
+            "mkdir -p \"$3/usr/share/java\"\ncd \"$3/usr/share/java\"\nfor jar in zookeeper-{version} zookeeper-it-{version} zookeeper-jute-{version} slf4j-api-1.7 slf4j-simple-1.7 snappy-java-1.1 metrics-core-3.2; do echo >$jar.jar; done"
+        );
+        self.apt_get(&format!(
+            "case $1 in\ndownload) echo >zookeeper.deb ;;\ninstall) echo '#!/bin/bash' >{java}; /bin/chmod 755 {java} ;;\nesac"
+        ))
+        .has("dpkg-deb", &unpacks)
+    }
+}
+
+const JARS: &str = "libzookeeper-java libslf4j-java libsnappy-java libdropwizard-metrics-java";
+
+#[test]
+fn a_zookeeper_is_announced_then_unpacked_once_and_only_java_is_installed() {
+    let machine = Machine::ready().with_zookeeper_to_fetch("3.8.0");
+    let answer = machine.zookeeper(&[]);
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert_eq!(
+        answer.asked.trim(),
+        format!(
+            "apt-get update\napt-get install --yes --no-install-recommends default-jre-headless\napt-get download {JARS}"
+        )
+    );
+    let announced = answer.said.find("will install").unwrap();
+    assert!(announced < answer.said.find("will fetch").unwrap());
+    assert!(answer.said.contains("done: Java and ZooKeeper"));
+    assert_eq!(machine.brought(), ["zookeeper"], "nothing else is left");
+    let again = machine.zookeeper(&[]);
+    assert_eq!((again.code, again.said.as_str()), (0, ""));
+    assert_eq!(again.asked, answer.asked, "only once");
+}
+
+#[test]
+fn where_no_zookeeper_can_be_brought_it_says_what_to_do() {
+    let ready = || Machine::ready().has("java", "");
+    let named = [("LOCKDRILL_ZOOKEEPER", "/nonexistent/zookeeper")];
+    ready().zookeeper(&named).refuses(&["has none"]);
+    let old = ready().with_zookeeper_to_fetch("3.5.9").zookeeper(&[]);
+    old.refuses(&["carries no ZooKeeper of version 3.6"]);
+    let forbidden = [("LOCKDRILL_NO_INSTALL", "1")];
+    let answer = ready()
+        .with_zookeeper_to_fetch("3.8.0")
+        .zookeeper(&forbidden);
+    answer.refuses(&["missing: the jars", JARS, "LOCKDRILL_ZOOKEEPER"]);
+    assert_eq!(answer.asked, "");
+    let machine = ready().has("dpkg-deb", "").apt_get("exit 1");
+    machine.zookeeper(&[]).refuses(&["apt-get update failed"]);
 }

@@ -2,7 +2,7 @@
 
 use crate::env::error::EnvError;
 use crate::env::redis::observe::KeyLeft;
-use crate::env::{etcd, postgres, redis};
+use crate::env::{etcd, postgres, redis, zookeeper};
 use crate::timeline::event::Change;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ pub enum Control {
     Postgres(postgres::observe::Control),
     /// To an etcd.
     Etcd(etcd::observe::Control),
+    /// To a ZooKeeper.
+    Zookeeper(zookeeper::observe::Control),
 }
 
 impl From<redis::observe::Control> for Control {
@@ -33,6 +35,7 @@ impl Control {
             Control::Redis(redis) => redis.anew(limit).await.map(Control::Redis),
             Control::Postgres(postgres) => postgres.anew(limit).await.map(Control::Postgres),
             Control::Etcd(etcd) => etcd.anew(limit).await.map(Control::Etcd),
+            Control::Zookeeper(zookeeper) => zookeeper.anew(limit).await.map(Control::Zookeeper),
         }
     }
 
@@ -45,6 +48,7 @@ impl Control {
             Control::Redis(redis) => redis.clock().await,
             Control::Postgres(postgres) => postgres.clock().await,
             Control::Etcd(etcd) => Ok(etcd.clock()),
+            Control::Zookeeper(zookeeper) => Ok(zookeeper.clock()),
         }
     }
 
@@ -58,6 +62,7 @@ impl Control {
             Control::Redis(redis) => redis.tell(words).await,
             Control::Postgres(_) => Ok(("Postgres has no such command".to_owned(), false)),
             Control::Etcd(_) => Ok(("etcd has no such command".to_owned(), false)),
+            Control::Zookeeper(_) => Ok(("ZooKeeper has no such command".to_owned(), false)),
         }
     }
 
@@ -68,7 +73,7 @@ impl Control {
     pub async fn setting(&self, name: &str) -> Result<Option<String>, EnvError> {
         match self {
             Control::Redis(redis) => redis.setting(name).await,
-            Control::Postgres(_) | Control::Etcd(_) => Ok(None),
+            Control::Postgres(_) | Control::Etcd(_) | Control::Zookeeper(_) => Ok(None),
         }
     }
 
@@ -79,7 +84,7 @@ impl Control {
     pub async fn unknown_scripts(&self) -> Result<Option<u64>, EnvError> {
         match self {
             Control::Redis(redis) => redis.unknown_scripts().await.map(Some),
-            Control::Postgres(_) | Control::Etcd(_) => Ok(None),
+            Control::Postgres(_) | Control::Etcd(_) | Control::Zookeeper(_) => Ok(None),
         }
     }
 
@@ -93,6 +98,7 @@ impl Control {
             Control::Redis(redis) => redis.held(key).await,
             Control::Postgres(postgres) => postgres.held(key).await,
             Control::Etcd(etcd) => etcd.held(key).await,
+            Control::Zookeeper(zookeeper) => zookeeper.held(key).await,
         }
     }
 
@@ -102,6 +108,7 @@ impl Control {
             Control::Redis(redis) => redis.lock_key(key),
             Control::Postgres(postgres) => postgres.lock_key(key),
             Control::Etcd(etcd) => etcd.lock_key(key),
+            Control::Zookeeper(zookeeper) => zookeeper.lock_key(key),
         }
     }
 
@@ -114,6 +121,7 @@ impl Control {
             Control::Redis(redis) => redis.mark(name).await,
             Control::Postgres(postgres) => postgres.mark(name).await,
             Control::Etcd(etcd) => etcd.mark(name).await,
+            Control::Zookeeper(zookeeper) => zookeeper.mark(name).await,
         }
     }
 
@@ -126,6 +134,7 @@ impl Control {
             Control::Redis(redis) => redis.left(key).await,
             Control::Postgres(postgres) => postgres.left(key).await,
             Control::Etcd(etcd) => etcd.left(key).await,
+            Control::Zookeeper(zookeeper) => zookeeper.left(key).await,
         }
     }
 }

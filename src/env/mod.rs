@@ -22,3 +22,4 @@ pub mod socket_file;
 pub mod sockets;
 pub mod stop;
 pub mod sweep;
+pub mod zookeeper;

@@ -71,5 +71,5 @@ fn unable(backend: &str, cast: &Cast) -> Option<(String, &'static str)> {
 /// Where one server alone counts, and its counter is the whole token.
 fn can_be_drawn(backend: &str) -> bool {
     let on = |servers| backends::live_on(backend, servers);
-    on(Servers::Redis) || on(Servers::Postgres) || on(Servers::Etcd)
+    on(Servers::Redis) || on(Servers::Postgres) || on(Servers::Etcd) || on(Servers::Zookeeper)
 }

@@ -1,5 +1,5 @@
-//! What cannot be done to a lock that lives on a Postgres server or an etcd, and what would mean
-//! nothing there.
+//! What cannot be done to a lock that lives on a Postgres server, an etcd or a ZooKeeper, and what
+//! would mean nothing there.
 
 use super::reading::Reading;
 use super::registry::{self, Keeper};
@@ -46,21 +46,20 @@ fn misfit(
         let message = format!("no request of the lock `{backend}` can be told from others");
         return Some((message, "`cut-requests` and `cut-replies` take them all"));
     }
-    if keeper == Keeper::Etcd
+    if let Some(kept_ms) = kept_ms(lock, keeper)
         && let Some(Heal::For(lasts_ms)) = fault.heal
-        && (lock.lease_ms..kept_ms(lock)).contains(&lasts_ms)
+        && (lock.lease_ms..kept_ms).contains(&lasts_ms)
     {
         let message = format!(
-            "the lock `{backend}` may keep a lease of {} ms for up to {} ms: a fault of {lasts_ms} ms can be over before it has ended",
-            lock.lease_ms,
-            kept_ms(lock)
+            "the lock `{backend}` may keep a lease of {} ms for up to {kept_ms} ms: a fault of {lasts_ms} ms can be over before it has ended",
+            lock.lease_ms
         );
         return Some((
             message,
             "let it last longer: `for` in its section, or --set",
         ));
     }
-    if keeper == Keeper::Etcd && (stands_still(fault) || is_healed_after_an_acquire(fault)) {
+    if ends_by_its_own_clock(keeper) && (is_healed_after_an_acquire(fault) || stands_still(fault)) {
         let message = format!("an acquire of the lock `{backend}` begins with a question");
         let hint =
             "while that is not answered nothing is asked for; `partition` and `pause` play on it";
@@ -75,10 +74,11 @@ fn misfit(
         let hint = match keeper {
             Keeper::Postgres => "the lock's server is a Postgres",
             Keeper::Etcd => "the lock's server is an etcd",
+            Keeper::Zookeeper => "the lock's server is a ZooKeeper",
         };
         return Some((message, hint));
     }
-    if kind.moves_clock() && keeper == Keeper::Etcd {
+    if kind.moves_clock() && ends_by_its_own_clock(keeper) {
         let message = format!("the lock `{backend}` ends leases by a clock that nobody can set");
         return Some((message, "`worker-clock` moves a worker's"));
     }
@@ -90,14 +90,26 @@ fn misfit(
     None
 }
 
-/// How long an etcd may keep a lease that nobody renews: whole seconds, and it looks for those that
-/// have ended twice a second.
-fn kept_ms(lock: &LockPlan) -> u64 {
-    const LATE_MS: u64 = 1_000;
-    lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS
+/// Leases end by a clock of its own, and an acquire begins with a question.
+const fn ends_by_its_own_clock(keeper: Keeper) -> bool {
+    matches!(keeper, Keeper::Etcd | Keeper::Zookeeper)
 }
 
-/// The lock's server is there and answers nobody.
+/// How long a lease that nobody renews may be kept, where that is longer than its holder asked for.
+/// An etcd counts whole seconds, and looks for those that have ended twice a second; a ZooKeeper
+/// looks once a tick, which here is short.
+fn kept_ms(lock: &LockPlan, keeper: Keeper) -> Option<u64> {
+    const LATE_MS: u64 = 1_000;
+    const TICKS_MS: u64 = 200;
+    match keeper {
+        Keeper::Postgres => None,
+        Keeper::Etcd => Some(lock.lease_ms.div_ceil(1_000) * 1_000 + LATE_MS),
+        Keeper::Zookeeper => Some(lock.lease_ms + TICKS_MS),
+    }
+}
+
+/// The lock's server takes requests and executes them later: what is shown with it is an acquire
+/// that nobody answers.
 fn stands_still(fault: &FaultPlan) -> bool {
     fault.kind == faults::stop_server::KIND.name && fault.target == Target::Server(Service::Lock)
 }

@@ -107,6 +107,8 @@ pub(super) enum Keeper {
     Postgres,
     /// An etcd.
     Etcd,
+    /// A ZooKeeper.
+    Zookeeper,
 }
 
 /// Every lock back end.
@@ -125,6 +127,7 @@ pub(super) fn keeper(backend: &str) -> Option<Keeper> {
     match backends::named(backend)?.servers {
         Servers::Postgres => Some(Keeper::Postgres),
         Servers::Etcd => Some(Keeper::Etcd),
+        Servers::Zookeeper => Some(Keeper::Zookeeper),
         Servers::None
         | Servers::Redis
         | Servers::Sentinel
@@ -136,13 +139,14 @@ pub(super) fn keeper(backend: &str) -> Option<Keeper> {
 
 /// Whether the lab starts the servers that a back end lives on; why not, if it does not.
 pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
-    let Some(kind) = backends::named(backend) else {
-        return Ok(());
-    };
-    match kind.servers {
-        Servers::None | Servers::Redis | Servers::Postgres | Servers::Etcd | Servers::Voters => {
-            Ok(())
-        }
+    let kind = backends::named(backend);
+    match kind.map_or(Servers::None, |kind| kind.servers) {
+        Servers::None
+        | Servers::Redis
+        | Servers::Postgres
+        | Servers::Etcd
+        | Servers::Zookeeper
+        | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
             "no stream of changes tells of the end of a session: who held it could not be shown",
         ),

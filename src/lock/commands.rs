@@ -50,9 +50,6 @@ pub(super) enum Attempted {
     NoAnswer(CommandError),
 }
 
-/// No time-out: an hour is longer than any drill.
-const FOR_EVER: Duration = Duration::from_secs(3_600);
-
 impl Holding {
     /// Sends the attempt, or sends it again: the owner token, and so the grant, is the same.
     pub(super) async fn attempt(&self, until: Instant) -> Attempted {
@@ -137,13 +134,8 @@ impl Holding {
                 return renewal;
             }
             let now_ns = self.now_ns();
-            let left = lease::left(state.deadline_ns, now_ns).unwrap_or_default();
             self.tell_sending(command);
-            let budget = match self.has(Flaw::UnboundedRenewal) {
-                true => FOR_EVER,
-                false => lease::renewal_budget(state.lease, left),
-            };
-            (now_ns, Instant::now() + budget)
+            (now_ns, Instant::now() + self.renewal_budget(&state, now_ns))
         };
         let answer = self.context.service.renew(&self.ask(until)).await;
         let took_ns = self.now_ns().saturating_sub(sent_ns);

@@ -5,6 +5,7 @@
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest, OwnerToken};
 use crate::lock::flaws::Flaw;
+use crate::lock::lease;
 use crate::lock::log;
 use crate::lock::lost::{Lost, LostReason};
 use crate::lock::manager::Context;
@@ -136,6 +137,17 @@ impl Holding {
         if state.phase == Phase::Held && now_ns >= self.told_by_ns(state) {
             self.lose(state, LostReason::Deadline);
         }
+    }
+
+    /// How long one try of a renewal may take.
+    pub(super) fn renewal_budget(&self, state: &State, now_ns: u64) -> Duration {
+        /// No time-out: an hour is longer than any drill.
+        const FOR_EVER: Duration = Duration::from_secs(3_600);
+        if self.has(Flaw::UnboundedRenewal) {
+            return FOR_EVER;
+        }
+        let left = lease::left(state.deadline_ns, now_ns).unwrap_or_default();
+        lease::renewal_budget(state.lease, left)
     }
 
     /// When Lost is said, if nothing comes before.

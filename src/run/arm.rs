@@ -139,6 +139,7 @@ fn attempt(
         lock_redis: job.lock_redis.clone(),
         postgres: ready.postgres.as_ref().map(|found| found.folder.clone()),
         etcd: ready.etcd.as_ref().map(|found| found.path.clone()),
+        zookeeper: ready.zookeeper.clone(),
         program: ready.program.clone(),
         given: given(job, ready)?,
     };

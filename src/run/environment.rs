@@ -24,6 +24,9 @@ pub struct Environment {
     /// Version of etcd, if a lock lived on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etcd: Option<String>,
+    /// Version of ZooKeeper, if a lock lived on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zookeeper: Option<String>,
     /// Kernel release.
     pub kernel: String,
     /// Processors that this process may use.
@@ -66,6 +69,7 @@ pub fn write(
         redis: redis.version.clone(),
         postgres: ready.postgres.as_ref().map(|found| found.version.clone()),
         etcd: ready.etcd.as_ref().map(|found| found.version.clone()),
+        zookeeper: ready.zookeeper.as_ref().map(|found| found.version.clone()),
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         isolation: ready.isolation.word().to_owned(),

@@ -8,6 +8,7 @@ use crate::env::machine;
 use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
 use crate::env::redis::given::{self, Given};
+use crate::env::zookeeper::find::{self as find_zookeeper, Program as Zookeeper};
 use crate::lock::backends::{self, Servers};
 use crate::plan::Plan;
 use crate::run::target::{self, Target};
@@ -56,6 +57,8 @@ pub struct Ready {
     pub postgres: Option<Programs>,
     /// The etcd, if some lock lives on one.
     pub etcd: Option<Program>,
+    /// Java and the jars of ZooKeeper, if some lock lives on one.
+    pub zookeeper: Option<Zookeeper>,
     /// How arms are kept apart.
     pub isolation: Mode,
     /// Why it is not the stronger way, if `auto` had to fall back.
@@ -112,6 +115,9 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         .then(find_postgres::find)
         .transpose()?;
     let etcd = on(Servers::Etcd).then(find_etcd::find).transpose()?;
+    let zookeeper = on(Servers::Zookeeper)
+        .then(find_zookeeper::find)
+        .transpose()?;
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -135,6 +141,7 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         named,
         postgres,
         etcd,
+        zookeeper,
         isolation,
         fallback,
         program,

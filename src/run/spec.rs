@@ -1,6 +1,7 @@
 //! What the conductor tells the director of one arm.
 
 use crate::env::isolation::Mode;
+use crate::env::zookeeper::find::Program as Zookeeper;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,6 +28,9 @@ pub struct ArmSpec {
     /// The etcd, if the lock or the store lives on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etcd: Option<PathBuf>,
+    /// Java and the jars of ZooKeeper, if the lock lives on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zookeeper: Option<Zookeeper>,
     /// The program that is started as a worker: lockdrill itself.
     pub program: PathBuf,
     /// A lock server that somebody else has started; none = the arm starts its own.

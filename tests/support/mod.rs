@@ -22,3 +22,4 @@ pub mod scripted;
 pub mod scripted_lab;
 pub mod stores;
 pub mod told_sentinel;
+pub mod zookeeper_server;

@@ -5,6 +5,7 @@ use super::etcd_server::EtcdServer;
 use super::one_server::OneServer as _;
 use super::postgres_server::{Database, PostgresServer};
 use super::redis_server::RedisServer;
+use super::zookeeper_server::ZookeeperServer;
 use lockdrill::ids::{GrantId, OwnerToken};
 use lockdrill::lock::backends::{self, ConnectSpec, Servers};
 use lockdrill::lock::flaws::Flaw;
@@ -34,6 +35,8 @@ pub struct Place {
     pub database: Option<Database>,
     /// The same, where it is a server that several places share.
     pub etcd: Option<Arc<EtcdServer>>,
+    /// The same.
+    pub zookeeper: Option<Arc<ZookeeperServer>>,
     _anchor: Arc<dyn LockService>,
 }
 
@@ -47,7 +50,8 @@ impl Place {
     /// With a flaw built in.
     pub async fn flawed(backend: &str, flaw: Option<Flaw>) -> Place {
         let kind = backends::named(backend).expect("a back end of that name");
-        let (mut server, mut deployed, mut database, mut etcd) = (None, None, None, None);
+        let (mut server, mut deployed, mut database) = (None, None, None);
+        let (mut etcd, mut zookeeper) = (None, None);
         match kind.servers {
             Servers::None => {}
             Servers::Redis => server = Some(RedisServer::start()),
@@ -58,17 +62,22 @@ impl Place {
                 database = Some(PostgresServer::shared().database().await);
             }
             Servers::Etcd => etcd = Some(EtcdServer::shared()),
+            Servers::Zookeeper => zookeeper = Some(ZookeeperServer::shared()),
         }
-        let address = match (&server, &deployed, &database, &etcd) {
+        let address = match (&server, &deployed, &database, &etcd, &zookeeper) {
             (Some(server), ..) => server.address(),
             (None, Some(deployed), ..) => deployed.address.clone(),
-            (None, None, Some(database), _) => database.address(),
-            (None, None, None, Some(etcd)) => etcd.address(),
-            (None, None, None, None) => format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst)),
+            (None, None, Some(database), ..) => database.address(),
+            (None, None, None, Some(etcd), _) => etcd.address(),
+            (None, None, None, None, Some(zookeeper)) => zookeeper.address(),
+            (None, None, None, None, None) => {
+                format!("place-{}", PLACES.fetch_add(1, Ordering::SeqCst))
+            }
         };
         let mut place = Place::at(kind, address, flaw, (server, deployed)).await;
         place.database = database;
         place.etcd = etcd;
+        place.zookeeper = zookeeper;
         place
     }
 
@@ -89,7 +98,7 @@ impl Place {
     ) -> Place {
         // Only the servers of several places tell them apart by it.
         let prefix = match (&deployed, kind.servers) {
-            (Some(_), _) | (None, Servers::Etcd) => {
+            (Some(_), _) | (None, Servers::Etcd | Servers::Zookeeper) => {
                 format!("test-{}:", PLACES.fetch_add(1, Ordering::SeqCst))
             }
             (None, _) => "test:".to_owned(),
@@ -106,6 +115,7 @@ impl Place {
             deployed,
             database: None,
             etcd: None,
+            zookeeper: None,
             _anchor: anchor,
         }
     }
@@ -179,12 +189,14 @@ impl Place {
     pub async fn until_waiting(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
-            let blocked = match (&self.server, &self.deployed, &self.database, &self.etcd) {
+            let several = (&self.deployed, &self.database);
+            let blocked = match (&self.server, several, &self.etcd, &self.zookeeper) {
                 (Some(server), ..) => super::redis_lab::blocked(server),
-                (None, Some(deployed), ..) => deployed.blocked() / deployed.ears,
-                (None, None, Some(database), _) => database.queue().await,
-                (None, None, None, Some(etcd)) => etcd.queue(&self.prefix),
-                (None, None, None, None) => {
+                (None, (Some(deployed), _), ..) => deployed.blocked() / deployed.ears,
+                (None, (None, Some(database)), ..) => database.queue().await,
+                (None, (None, None), Some(etcd), _) => etcd.queue(&self.prefix),
+                (None, (None, None), None, Some(zookeeper)) => zookeeper.queue(&self.prefix),
+                (None, (None, None), None, None) => {
                     return tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             };

@@ -23,6 +23,7 @@ const LAYERS: &[&[&str]] = &[
         "postgres_link",
         "kept",
         "redis_link",
+        "zookeeper_link",
     ],
     &["lock", "store"],
     &["plan", "timeline", "worker"],

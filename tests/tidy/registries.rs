@@ -57,6 +57,19 @@ pub const FOLDERS: &[Folder] = &[
             ("redis_route", "the way of a lock's commands to their node"),
             ("redis_scripts", "the scripts of the Redis back end"),
             ("redis_slots", "what a node of a cluster says of slots"),
+            (
+                "zookeeper_ear",
+                "the ear of the ZooKeeper back end for releases",
+            ),
+            (
+                "zookeeper_sessions",
+                "the sessions of the ZooKeeper back end",
+            ),
+            (
+                "zookeeper_steps",
+                "what the operations of the ZooKeeper back end are made of",
+            ),
+            ("zookeeper_words", "the requests of the ZooKeeper back end"),
             ("redlock_attempt", "one attempt for the votes of a quorum"),
             ("redlock_count", "what the answers of several servers say"),
             ("redlock_ears", "an ear at each of several servers"),
@@ -98,9 +111,14 @@ pub const FOLDERS: &[Folder] = &[
         registry: "src/store/mod.rs",
         list: "ALL",
         beside: &[
+            (
+                "kinds",
+                "kinds of attempts as the logs of stores spell them",
+            ),
             ("queue", "the queue beside the store, of one kind"),
             ("rule", "the one rule that every fenced store applies"),
             ("spec", "what a store is opened with"),
+            ("wall_time", "times that a store's server told, as lab time"),
         ],
     },
     Folder {

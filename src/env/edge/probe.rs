@@ -9,6 +9,7 @@ use crate::clock;
 use crate::env::etcd;
 use crate::env::postgres::stranger;
 use crate::env::postgres::wire::Wire;
+use crate::env::zookeeper;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,7 +68,10 @@ pub async fn probe(address: SocketAddr, protocol: ServerProtocol, limit: Duratio
                 TcpStream::connect(address).await?;
                 return Ok(Probe::Connected { took_ns: took_ns() });
             }
-            ServerProtocol::Redis | ServerProtocol::Postgres | ServerProtocol::Etcd => {
+            ServerProtocol::Redis
+            | ServerProtocol::Postgres
+            | ServerProtocol::Etcd
+            | ServerProtocol::Zookeeper => {
                 Talking::begin(address, protocol).await?;
             }
         }
@@ -110,6 +114,7 @@ enum Talking {
     Redis(TcpStream),
     Postgres(Wire<TcpStream>),
     Etcd(TcpStream),
+    Zookeeper(TcpStream),
 }
 
 impl Talking {
@@ -121,6 +126,10 @@ impl Talking {
             let entered = etcd::stranger::enter(address).await;
             return entered.map(Talking::Etcd);
         }
+        if protocol == ServerProtocol::Zookeeper {
+            let entered = zookeeper::stranger::enter(address).await;
+            return entered.map(Talking::Zookeeper);
+        }
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
         line(&mut stream).await?;
@@ -131,6 +140,7 @@ impl Talking {
         match self {
             Talking::Postgres(wire) => stranger::take_name(wire, name).await,
             Talking::Etcd(stream) => etcd::stranger::take_name(stream, name).await,
+            Talking::Zookeeper(stream) => zookeeper::stranger::take_name(stream, name).await,
             Talking::Redis(stream) => {
                 let request = command(&["CLIENT", "SETNAME", name]);
                 stream.write_all(&request).await?;
@@ -144,6 +154,7 @@ impl Talking {
             Talking::Redis(_) => is_known(direct, name).await,
             Talking::Postgres(_) => stranger::is_known(direct, name).await,
             Talking::Etcd(_) => etcd::stranger::is_known(direct, name).await,
+            Talking::Zookeeper(_) => zookeeper::stranger::is_known(direct, name).await,
         }
     }
 }

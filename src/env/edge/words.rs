@@ -17,10 +17,8 @@ pub struct EdgeId {
 impl EdgeId {
     /// The edge from this worker to this server.
     pub fn new(worker: impl Into<String>, server: impl Into<String>) -> Self {
-        EdgeId {
-            worker: worker.into(),
-            server: server.into(),
-        }
+        let (worker, server) = (worker.into(), server.into());
+        EdgeId { worker, server }
     }
 }
 
@@ -41,6 +39,8 @@ pub enum ServerProtocol {
     Postgres,
     /// HTTP, to an etcd's gateway; no command can be chosen.
     Etcd,
+    /// ZooKeeper's own; no command can be chosen.
+    Zookeeper,
     /// Bytes: no command can be chosen.
     Plain,
 }

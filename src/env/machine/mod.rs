@@ -4,7 +4,7 @@
 
 use crate::env::edge::{self, EdgeError};
 use crate::env::error::EnvError;
-use crate::env::{etcd, postgres, redis, root};
+use crate::env::{etcd, postgres, redis, root, zookeeper};
 use nix::sys::statvfs::statvfs;
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
@@ -47,6 +47,7 @@ pub const ALL: &[fn() -> Finding] = &[
     redis_server,
     postgres_server,
     etcd_server,
+    zookeeper_server,
     toxiproxy,
     kernel::signals,
     kernel::namespaces,
@@ -94,6 +95,11 @@ fn postgres_server() -> Finding {
 fn etcd_server() -> Finding {
     let found = etcd::find::find();
     beside("etcd", found.map(|found| (found.version, found.path)))
+}
+
+fn zookeeper_server() -> Finding {
+    let found = zookeeper::find::find();
+    beside("zookeeper", found.map(|found| (found.version, found.jars)))
 }
 
 /// A server that only some locks live on.
@@ -190,6 +196,7 @@ mod tests {
             redis_server,
             postgres_server,
             etcd_server,
+            zookeeper_server,
             toxiproxy,
             kernel::signals,
             kernel::clocks,

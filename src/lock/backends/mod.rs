@@ -41,6 +41,11 @@ pub mod redlock_count;
 mod redlock_ears;
 mod redlock_voters;
 mod redlock_words;
+pub mod zookeeper;
+mod zookeeper_ear;
+mod zookeeper_sessions;
+mod zookeeper_steps;
+mod zookeeper_words;
 
 pub use redis_found::Via;
 
@@ -125,6 +130,8 @@ pub enum Servers {
     PostgresSessions,
     /// An etcd; the address lists its members.
     Etcd,
+    /// A ZooKeeper; the address lists its members.
+    Zookeeper,
 }
 
 /// What most back ends promise of their waiters.
@@ -185,6 +192,7 @@ pub const ALL: &[LockKind] = &[
     postgres::KIND,
     postgres_advisory::KIND,
     etcd::KIND,
+    zookeeper::KIND,
     memory::KIND,
 ];
 

@@ -55,9 +55,13 @@ async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
                     asked.push(name.clone());
                 }
             }
-            (Followed::Stream | Followed::Decoded(_) | Followed::Watched(_), Some(control))
-                if server.standing == Standing::Up =>
-            {
+            (
+                Followed::Stream
+                | Followed::Decoded(_)
+                | Followed::Watched(_)
+                | Followed::Logged(_),
+                Some(control),
+            ) if server.standing == Standing::Up => {
                 control.clone().mark(END_MARK).await?;
                 asked.push(name.clone());
             }
@@ -65,6 +69,7 @@ async fn catch_up(scene: &mut Scene) -> Result<(), DirectorError> {
                 Followed::Stream
                 | Followed::Decoded(_)
                 | Followed::Watched(_)
+                | Followed::Logged(_)
                 | Followed::No
                 | Followed::Over,
                 _,

@@ -59,7 +59,7 @@ enum Way {
 
 fn way(server: &Server) -> Option<Way> {
     match &server.followed {
-        Followed::Stream | Followed::Decoded(_) | Followed::Watched(_) => {
+        Followed::Stream | Followed::Decoded(_) | Followed::Watched(_) | Followed::Logged(_) => {
             server.control.clone().map(Way::Server)
         }
         Followed::Appended(marks) => Some(Way::Reader(marks.clone())),

@@ -32,6 +32,7 @@ mod truth;
 mod until;
 mod waits;
 mod workers;
+mod zookeeper;
 
 pub use progress::Progress;
 

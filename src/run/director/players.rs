@@ -8,6 +8,7 @@ use crate::env::edge::{EdgeId, ServerProtocol};
 use crate::env::etcd;
 use crate::env::postgres::stream;
 use crate::env::redis::appended::Marks;
+use crate::env::zookeeper;
 use crate::ids::GrantId;
 use crate::plan::{FaultPlan, Service};
 use crate::timeline::event::ThreadLook;
@@ -63,6 +64,8 @@ pub enum Followed {
     Decoded(stream::Shared),
     /// By what it tells of its keys, and how far that has been read.
     Watched(etcd::stream::Shared),
+    /// By the log of its changes, and how far that has been read.
+    Logged(zookeeper::stream::Shared),
     /// One of several: by its append-only file and its role.
     Appended(Marks),
 }

@@ -1,7 +1,7 @@
 //! Waiting for a server that was just started: it answers, or it has died and its log says why.
 
 use super::incoming::Incoming;
-use super::scene::{ETCD, POSTGRES, STORE, Scene};
+use super::scene::{ETCD, POSTGRES, STORE, Scene, ZOOKEEPER};
 use super::{DirectorError, arrivals};
 use crate::env::error::EnvError;
 use crate::run::run_dir;
@@ -42,16 +42,27 @@ pub fn program_of(scene: &Scene, name: &str) -> &'static str {
     match name {
         POSTGRES => "Postgres",
         ETCD => "etcd",
+        ZOOKEEPER => "ZooKeeper",
         STORE if of_store() == Some(StoreServer::Postgres) => "Postgres",
         _ => "redis-server",
     }
 }
 
+/// The last line of a log; of a Java program, the one in front of its last stack.
+fn reason(log: &str) -> Option<&str> {
+    let mut lines = log.lines().rev();
+    let stack = lines.find(|line| line.starts_with("\tat "));
+    let mut lines = match stack {
+        Some(_) => lines,
+        None => log.lines().rev(),
+    };
+    lines.find(|line| !line.trim().is_empty() && !line.starts_with("\tat "))
+}
+
 fn died(scene: &Scene, role: &str) -> DirectorError {
     let log = log_of(&scene.spec.arm_dir.join(run_dir::LOGS), role);
     let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let mut lines = text.lines().rev();
-    let reason = lines.find(|line| !line.trim().is_empty());
+    let reason = reason(&text);
     // A setting that Redis refuses stands above the reason.
     let setting = text
         .lines()
@@ -66,4 +77,17 @@ fn died(scene: &Scene, role: &str) -> DirectorError {
         ),
         format!("see {}", log.display()),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_stands_last_or_in_front_of_a_stack() {
+        assert_eq!(reason("one\ntwo\n\n"), Some("two"));
+        let java = "x\njava.net.BindException: in use\n\tat a\n\tat b\nExiting\n";
+        assert_eq!(reason(java), Some("java.net.BindException: in use"));
+        assert_eq!(reason("\n"), None);
+    }
 }

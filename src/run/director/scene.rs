@@ -34,6 +34,8 @@ pub const POSTGRES: &str = "postgres";
 
 /// Name of the lock server in the record, if it is an etcd.
 pub const ETCD: &str = "etcd";
+/// Name of the lock server in the record, if it is a ZooKeeper.
+pub const ZOOKEEPER: &str = "zookeeper";
 
 /// Name of the store's server, if it has one.
 pub const STORE: &str = "store";

@@ -4,7 +4,9 @@
 use super::players::{Followed, Server, Standing};
 use super::ready::{log_of, ready};
 use super::scene::{STORE, Scene};
-use super::{DirectorError, clocks, etcd, following, given, members, ports, postgres, until};
+use super::{
+    DirectorError, clocks, etcd, following, given, members, ports, postgres, until, zookeeper,
+};
 use crate::env::deployment;
 use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
@@ -56,6 +58,7 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     match service {
         Service::Lock if scene.locks_on_postgres() => postgres::up(scene).await,
         Service::Lock if scene.locks_on_etcd() => etcd::up(scene).await,
+        Service::Lock if scene.locks_on_zookeeper() => zookeeper::up(scene).await,
         Service::Lock => up(scene, service, name).await,
         Service::Store => match scene.store_kind()?.server {
             Some(server) => store_up(scene, server).await,
@@ -79,6 +82,9 @@ async fn locks_up(scene: &mut Scene) -> Result<(), DirectorError> {
     }
     if scene.locks_on_etcd() {
         return etcd::up(scene).await;
+    }
+    if scene.locks_on_zookeeper() {
+        return zookeeper::up(scene).await;
     }
     for name in scene.lock_servers() {
         up(scene, Service::Lock, &name).await?;

@@ -1,7 +1,7 @@
 //! Where everybody stands: which workers are ready or gone, which servers can answer.
 
 use super::players::{Followed, Standing};
-use super::scene::{ETCD, POSTGRES, SERVER, STORE, Scene};
+use super::scene::{ETCD, POSTGRES, SERVER, STORE, Scene, ZOOKEEPER};
 use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::lock::backends::{self, Servers};
@@ -39,6 +39,7 @@ impl Scene {
             Service::Store => STORE,
             Service::Lock if self.locks_on_postgres() => POSTGRES,
             Service::Lock if self.locks_on_etcd() => ETCD,
+            Service::Lock if self.locks_on_zookeeper() => ZOOKEEPER,
             Service::Lock => SERVER,
         }
     }
@@ -59,6 +60,11 @@ impl Scene {
     /// The lock lives on an etcd.
     pub fn locks_on_etcd(&self) -> bool {
         backends::live_on(&self.plan.lock.backend, Servers::Etcd)
+    }
+
+    /// The lock lives on a ZooKeeper.
+    pub fn locks_on_zookeeper(&self) -> bool {
+        backends::live_on(&self.plan.lock.backend, Servers::Zookeeper)
     }
 
     /// What a server speaks.
@@ -85,6 +91,7 @@ impl Scene {
                         Followed::Stream
                             | Followed::Decoded(_)
                             | Followed::Watched(_)
+                            | Followed::Logged(_)
                             | Followed::Appended(_)
                     )
             })

@@ -85,6 +85,7 @@ fn asks_to_end(server: &Server) -> Signal {
         | Followed::Over
         | Followed::Stream
         | Followed::Watched(_)
+        | Followed::Logged(_)
         | Followed::Appended(_) => Signal::SIGTERM,
     }
 }

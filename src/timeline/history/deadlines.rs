@@ -4,10 +4,12 @@ use super::History;
 use crate::lock::backends::{self, Servers};
 
 impl History {
-    /// Each effect that sets or moves a deadline says which. An etcd tells none: a key has a lease
-    /// all the same, lives for at least as long as its holder asked for, and goes some time after,
-    /// since the server counts in whole seconds.
+    /// Each effect that sets or moves a deadline says which. An etcd and a ZooKeeper tell none: a
+    /// key has a lease all the same, lives for at least as long as its holder asked for, and goes
+    /// some time after, since the server counts in whole seconds or ticks.
     pub fn tells_deadlines(&self) -> bool {
-        !backends::live_on(&self.plan.lock.backend, Servers::Etcd)
+        ![Servers::Etcd, Servers::Zookeeper]
+            .iter()
+            .any(|servers| backends::live_on(&self.plan.lock.backend, *servers))
     }
 }

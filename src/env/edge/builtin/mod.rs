@@ -66,12 +66,18 @@ impl Builtin {
 fn check(injury: &Injury, protocol: ServerProtocol) -> Result<(), EdgeError> {
     let frames = injury.chosen().is_some();
     let allowed = match protocol {
-        ServerProtocol::Plain | ServerProtocol::Postgres | ServerProtocol::Etcd if frames => {
+        ServerProtocol::Plain
+        | ServerProtocol::Postgres
+        | ServerProtocol::Etcd
+        | ServerProtocol::Zookeeper
+            if frames =>
+        {
             Err("the server's protocol has no frames known here")
         }
         ServerProtocol::Plain
         | ServerProtocol::Postgres
         | ServerProtocol::Etcd
+        | ServerProtocol::Zookeeper
         | ServerProtocol::Redis => rule::can(injury),
     };
     allowed.map_err(|why| EdgeError::Cannot {

@@ -41,7 +41,10 @@ impl Link {
             replies: Lane::default(),
             talk: match protocol {
                 ServerProtocol::Redis => Some(Talk::new()),
-                ServerProtocol::Plain | ServerProtocol::Postgres | ServerProtocol::Etcd => None,
+                ServerProtocol::Plain
+                | ServerProtocol::Postgres
+                | ServerProtocol::Etcd
+                | ServerProtocol::Zookeeper => None,
             },
             choice: None,
             target: None,
