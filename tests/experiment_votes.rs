@@ -34,7 +34,7 @@ fn what_means_nothing_there_is_refused_with_the_reason() {
     for (drill, set, why) in [
         ("restart", "", "no one server has the lock `redlock`"),
         ("flush", "", "no one server has the lock `redlock`"),
-        ("clock-jump", "", "no one server has the lock `redlock`"),
+        ("clock-jump", "", "no one clock is that of `redlock`"),
         ("failover", "", "no one server has the lock `redlock`"),
         ("held-reply", "", "is as many requests as it has voters"),
         ("pause", "lock.voters=0", "voters"),

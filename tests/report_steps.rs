@@ -108,7 +108,7 @@ fn a_protection_that_two_controls_took_away_is_named_once() {
     let mut model = recorded("pause");
     let told = saved::told(&model, &model.arms[0])[1].plain();
     assert!(
-        told.ends_with("that the fence compares and writes in one step (control racy-fence); the store's fence (atomic) (control unfenced)"),
+        told.ends_with("that the fence compares and writes in one step (without it, in control racy-fence, an update was lost); the store's fence (atomic) (without it, in control unfenced, an update was lost)"),
         "{told}"
     );
     let racy = place(&model, "racy-fence");
@@ -116,7 +116,7 @@ fn a_protection_that_two_controls_took_away_is_named_once() {
     record.plan.control.as_mut().unwrap().to = "off".into();
     let told = saved::told(&model, &model.arms[0])[1].plain();
     assert!(
-        told.ends_with("the store's fence (atomic) (controls racy-fence and unfenced)"),
+        told.ends_with("the store's fence (atomic) (without it, in control racy-fence, an update was lost; in control unfenced, an update was lost)"),
         "{told}"
     );
 }
