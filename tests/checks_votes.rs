@@ -149,6 +149,40 @@ fn a_vote_that_comes_late_belongs_to_its_attempt() {
     }
 }
 
+/// A holder takes and gives back twice while the observers read nothing, and all of it is read at
+/// once: which release ended which vote cannot be told, and nothing is called a lie.
+#[test]
+fn what_came_and_went_twice_before_it_was_read_is_a_doubt() {
+    let mut three = Three::new();
+    let mut changes = Vec::new();
+    for (token, at) in [(1, 100), (2, 110)] {
+        let (mut held, op) = three.h.attempt("a", at);
+        held.fencing = Some(FencingToken(token));
+        three.h.told_granted(&held, op, at + 3);
+        let release = three.h.send_release(&held, at + 4);
+        let end = (Told::Ok, Answer::Released);
+        three.h.ret("a", release, at + 6, end.0, end.1);
+        let set = Change::Set {
+            owner: held.owner.clone(),
+            fencing: held.fencing,
+            until_ms: Some(SERVER_AHEAD_MS + at + 1 + LEASE_MS),
+        };
+        changes.extend([set, Change::Deleted]);
+    }
+    for (server, seen) in [(0, 130), (2, 132)] {
+        for change in &changes {
+            three.effect(server, seen, change.clone());
+        }
+    }
+    three.h.ends(5_000, "complete");
+    let history = three.h.history();
+    let [one, two] = &history.grants[..] else {
+        panic!("{:#?}", history.grants);
+    };
+    assert!(one.doubt.is_some() && two.worker == Some(0), "{one:#?}");
+    assert_ne!(three.outcome("outcome_honesty").0, Outcome::Violated);
+}
+
 #[test]
 fn one_vote_of_three_is_no_grant() {
     let mut three = Three::new();

@@ -12,7 +12,7 @@
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::Call;
-use crate::timeline::history::grant::{Author, Extension, Grant, KeyEnd};
+use crate::timeline::history::grant::{Author, Cause, Extension, Grant, KeyEnd};
 use crate::timeline::history::operation::{Operation, Told};
 use crate::timeline::history::time::{Bounds, NEVER, Span};
 use foldhash::HashMap;
@@ -100,7 +100,23 @@ fn attempt_of(vote: &Grant) -> (String, String, Option<String>) {
 fn come(vote: &Grant) -> u64 {
     match &vote.end {
         KeyEnd::Released { at, .. } => vote.granted.latest.min(at.earliest).min(vote.seen),
+        KeyEnd::Taken { .. } if is_in_doubt(vote) => vote.granted.latest.min(vote.seen),
         KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => vote.seen,
+    }
+}
+
+/// A vote was read as come and gone at once, and its own release may have ended it, or another's:
+/// somebody may have held by it, and when it went cannot be told.
+fn is_in_doubt(vote: &Grant) -> bool {
+    match &vote.end {
+        KeyEnd::Taken {
+            at,
+            cause: Cause::Unclear(_),
+            ..
+        } => at.latest <= vote.seen,
+        KeyEnd::Taken { .. } | KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Released { .. } => {
+            false
+        }
     }
 }
 
@@ -173,7 +189,9 @@ fn together(members: &[&Vote], (from, to): (u64, u64), quorum: usize) -> Option<
     // Who was told that he holds gives back; a vote that goes otherwise may have been withdrawn.
     let withdrawn =
         |vote: &&&Vote| vote.off <= to && matches!(vote.grant.end, KeyEnd::Taken { .. });
-    if to - from < TOGETHER_NS && members.iter().any(|vote| withdrawn(&vote)) {
+    let in_doubt = members.iter().any(|vote| is_in_doubt(&vote.grant));
+    let for_a_moment = to - from < TOGETHER_NS && members.iter().any(|vote| withdrawn(&vote));
+    if in_doubt || for_a_moment {
         let why = "a quorum was not seen together for long enough to be sure of it";
         grant.doubt.get_or_insert(why.to_owned());
     }
