@@ -80,6 +80,7 @@ impl Link {
     }
 
     /// Runs several statements without parameters, all or none of them.
+    #[cfg(feature = "lab")]
     pub(crate) async fn run(&self, sql: &str, until: Instant) -> Result<(), NoAnswer> {
         let live = self.live(until).await?;
         live.answered(live.client.batch_execute(sql), until).await

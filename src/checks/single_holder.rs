@@ -58,7 +58,7 @@ impl Check for SingleHolder {
             return Finding::vacuous(self, "fewer than two grants were made");
         }
         let why = format!(
-            "{} grants, no two of them in force at the same time (their times are known to within \
+            "{} grants, no two of them shown to be in force at the same time (their times are known to within \
              {} at best)",
             grants.len(),
             secs(history.epsilon_ns)

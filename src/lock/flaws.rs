@@ -145,6 +145,29 @@ impl Flaw {
         }
     }
 
+    /// What a sound lock does in its place.
+    pub const fn instead(self) -> &'static str {
+        match self {
+            Flaw::BlindRelease => "that a release compares the owner",
+            Flaw::BlindRenew => "that a renewal compares the owner",
+            Flaw::RenewRecreates => "that a renewal brings no vanished key back",
+            Flaw::SetThenPexpire => "that key and lease are set by one command",
+            Flaw::FenceAfterSet => "that key and fencing token are made by one command",
+            Flaw::DeadlineFromReply => "that the deadline counts from before the request was sent",
+            Flaw::TimeoutMeansBusy => "that an acquire without an answer is told as unknown",
+            Flaw::IgnoresRenewalFailure => "that a failed renewal is no renewal",
+            Flaw::UnboundedRenewal => "a time-out on each renewal",
+            Flaw::SwallowsReleaseError => "that a failed release is told as one",
+            Flaw::EvalshaOnly => "that a forgotten script is sent again",
+            Flaw::FailsOpen => "that an acquire without an answer is no grant",
+            Flaw::HotPoll => "that a waiter waits to be woken",
+            Flaw::WallClockDeadline => "that deadlines are counted on a clock that nobody sets",
+            Flaw::PlainCounter => "the failover's epoch in front of the fencing token",
+            Flaw::QuorumOfAnswers => "that a quorum is counted among all servers",
+            Flaw::OneByOne => "that the servers are asked side by side",
+        }
+    }
+
     /// The flaw of that name.
     pub fn named(name: &str) -> Option<Flaw> {
         ALL.iter().copied().find(|flaw| flaw.name() == name)
@@ -172,7 +195,7 @@ mod tests {
                 "{} fits none",
                 flaw.name()
             );
-            assert!(!flaw.summary().is_empty());
+            assert!(!flaw.summary().is_empty() && !flaw.instead().is_empty());
         }
         assert_eq!(Flaw::named("no_such_flaw"), None);
     }

@@ -16,6 +16,7 @@ pub(crate) enum NoAnswer {
 
 impl NoAnswer {
     /// In words.
+    #[cfg(feature = "lab")]
     pub(crate) fn why(self) -> String {
         match self {
             NoAnswer::NotSent(why) | NoAnswer::Refused(_, why) | NoAnswer::Unknown(why) => why,

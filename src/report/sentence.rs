@@ -80,11 +80,14 @@ impl Sentence {
         self
     }
 
-    /// The same sentence, beginning with a capital unless it begins with a name or a link.
+    /// The same sentence, beginning with a capital unless it begins with a name.
     #[must_use]
     pub fn capital(mut self) -> Self {
-        if let Some(Part::Text(words)) = self.parts.first_mut() {
-            *words = capital(words);
+        match self.parts.first_mut() {
+            Some(Part::Text(words)) => *words = capital(words),
+            // A name begins with no article.
+            Some(Part::Event(words, _)) if words.starts_with("the ") => *words = capital(words),
+            _other => {}
         }
         self
     }

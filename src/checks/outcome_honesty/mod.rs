@@ -41,7 +41,7 @@ impl Check for OutcomeHonesty {
         }
         if let Some(grant) = unclear(history) {
             let whose = whose(history, grant);
-            let why = format!("it cannot be told whose request changed {whose}");
+            let why = format!("it cannot be told which of several requests changed {whose}");
             return Finding::unknown(self, why).resting_on([grant.seq]);
         }
         self.held(history)

@@ -96,7 +96,7 @@ fn steps(control: &ArmModel, links: &Links) -> Markup {
                     li { span.t { (at_ms(step.at)) " s" } span { (links.sentence(control, &step.told.clone().capital())) } }
                 }
             }
-            @if steps.left_out > 0 { p.aside { (count(steps.left_out, "more step")) " went as in any run." } }
+            @if steps.left_out > 0 { p.aside { (count(steps.left_out, "more step")) " stand in the record alone." } }
         }
     }
 }

@@ -72,6 +72,11 @@ const TERMS: &[Term] = &[
         &["contender"],
         "A worker is a process that wants the lock and writes to the store; a contender is one that waits for it.",
     ),
+    common(
+        "relay",
+        &["relay"],
+        "A relay reads the jobs in the outbox, publishes them, and then takes them out. Killed in between it publishes a job again, and the queue has to keep it once.",
+    ),
     term(
         "grant, lease",
         &["lease"],

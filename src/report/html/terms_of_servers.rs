@@ -9,6 +9,16 @@ pub(super) const TERMS: &[Term] = &[
         &["primary", "replica", "replicas", "failover", "promoted"],
         "The primary is the server that answers commands; a replica gets a copy of what it did, a little later. When the primary dies, a replica is promoted to be the next primary: a failover. What the replica had not got by then is lost.",
     ),
+    common(
+        "Sentinel",
+        &["Sentinel", "Sentinels", "sentinel"],
+        "A Redis Sentinel stands beside the servers: several of them watch the primary, agree that it is gone, choose the replica that is promoted, and tell whoever asks where the primary is.",
+    ),
+    common(
+        "voter, vote, quorum",
+        &["voter", "voters", "vote", "votes", "quorum"],
+        "A lock on several servers that know nothing of each other: each of them votes by keeping the key for one holder. The lock is granted, renewed and lost by a quorum, which is more than half of the votes.",
+    ),
     term(
         "fencing counter, epoch",
         &["fencing counter", "epoch"],

@@ -1,6 +1,7 @@
 //! What the work needed: every protection without which a control of the same run did harm to it.
 
 use super::harm;
+use crate::lock::flaws::Flaw;
 use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
 use crate::report::sentence::Sentence;
@@ -60,7 +61,8 @@ fn protection_of(change: &Control) -> String {
         }
         "lock.flaw" => {
             let flaw = change.to.as_str().unwrap_or_default();
-            format!("a lock without the defect {flaw}")
+            let sound = Flaw::named(flaw).map(|flaw| flaw.instead().to_owned());
+            sound.unwrap_or_else(|| format!("a lock without the defect {flaw}"))
         }
         path if change.from.is_null() => format!("that {path} is not {}", change.to),
         path => format!("{path} = {}", change.from),

@@ -14,6 +14,7 @@ use crate::report::words::{at, count, fence_word};
 use crate::store::Fence;
 use crate::verdict::Protection;
 
+mod left_out;
 mod word;
 
 pub use word::{IDEMPOTENCY, word};
@@ -174,6 +175,9 @@ fn own_deadline(arm: &ArmModel) -> Option<Sentence> {
         return None;
     }
     let (loss, next) = scene.losses.iter().find_map(|loss| {
+        if !left_out::a_write(arm, &loss.worker) {
+            return None;
+        }
         let mut later = scene.tenures.iter().filter(|next| next.from >= loss.at);
         let next = later.find(|next| next.worker.as_ref() != Some(&loss.worker))?;
         Some((loss, next))
