@@ -600,7 +600,10 @@ fn one_of_two_trespassers_may_have_lied() {
         }
         h.judge("outcome_honesty")
     };
-    assert_unknown(&renewed(true), "whose request changed c's grant");
+    assert_unknown(
+        &renewed(true),
+        "which of several requests changed c's grant",
+    );
     assert_holds(&renewed(false));
 }
 
@@ -620,7 +623,7 @@ fn one_of_two_strangers_may_have_lied_about_a_deletion() {
     h.ret("b", second, 2301, Told::Ok, Answer::Released);
     assert_unknown(
         &h.judge("outcome_honesty"),
-        "whose request changed c's grant",
+        "which of several requests changed c's grant",
     );
 }
 

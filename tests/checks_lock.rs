@@ -398,6 +398,19 @@ fn a_late_release_that_deletes_anothers_key_is_not() {
     assert!(finding.why.contains("b's grant"), "{}", finding.why);
 }
 
+#[test]
+fn a_late_release_may_delete_the_key_of_the_same_worker_s_next_grant() {
+    let mut h = Record::new();
+    let before = h.acquire("a", 100);
+    h.delete(1102);
+    h.acquire("a", 1105);
+    h.release(&before, 1200);
+    let finding = h.judge("owner_only");
+    assert_violated(&finding, "a");
+    let said = "by a release of a, for another attempt of its own, which did not hold it";
+    assert!(finding.why.ends_with(said), "{}", finding.why);
+}
+
 /// Whether its sender was told so, or had given up long before.
 #[test]
 fn a_renewal_that_takes_an_ended_key_anew_is_not_its_owner_s_to_make() {
@@ -618,7 +631,7 @@ fn busy_and_perhaps_taken_back_proves_nothing() {
     h.delete(306);
     assert_unknown(
         &h.judge("outcome_honesty"),
-        "whose request changed a's grant",
+        "which of several requests changed a's grant",
     );
 }
 

@@ -144,8 +144,15 @@ impl OwnerOnly {
             Some(Call::Renew { .. }) => "renewal",
             Some(_) | None => "release",
         };
+        let its_own = operations
+            .clone()
+            .all(|operation| Some(operation.worker) == victim.worker);
+        let which = match its_own {
+            true => "for another attempt of its own, which did not hold it",
+            false => "which was not its holder",
+        };
         let why = format!(
-            "the key of {} was {what} by a {verb} of {}, which was not its holder",
+            "the key of {} was {what} by a {verb} of {}, {which}",
             whose(history, victim),
             workers_of(history, culprits)
         );

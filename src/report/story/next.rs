@@ -171,12 +171,16 @@ fn inconclusive(model: &Model, main: &ArmModel) -> Sentence {
         .iter()
         .find(|arm| arm.result.red_as_required == Some(false));
     if let Some(control) = dead {
+        let why = bare(&control.result.why);
+        let so = match why.contains("not red as required: also ") {
+            true => {
+                "It violated more than was taken away from it: suspect the lock, before the drill"
+            }
+            false => "Until it goes red, this drill cannot show that it sees the damage",
+        };
         return Sentence::of("Look at the control ")
             .code(&control.result.arm)
-            .text(format!(
-                " first: {}. Until it goes red, this drill cannot show that it sees the damage",
-                bare(&control.result.why)
-            ));
+            .text(format!(" first: {why}. {so}"));
     }
     if !main.scene.stalls.is_empty() {
         return Sentence::of("Find a quieter machine (")

@@ -12,11 +12,15 @@
 
 use crate::ids::{FencingToken, GrantId, OwnerDigest};
 use crate::timeline::event::Call;
-use crate::timeline::history::grant::{Author, Cause, Extension, Grant, KeyEnd};
+use crate::timeline::history::grant::{Author, Extension, Grant, KeyEnd};
 use crate::timeline::history::operation::{Operation, Told};
 use crate::timeline::history::time::{Bounds, NEVER, Span};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
+
+mod vote;
+
+use vote::{Vote, is_in_doubt};
 
 /// The servers of a quorum, as a history names them together.
 pub const QUORUM: &str = "quorum";
@@ -24,21 +28,12 @@ pub const QUORUM: &str = "quorum";
 /// What was seen together for no longer may not have been there together, ns.
 const TOGETHER_NS: u64 = 5_000_000;
 
-/// A vote and the lab times at which its key came and was seen to go, ns.
-struct Vote {
-    grant: Grant,
-    on: u64,
-    off: u64,
-}
-
 /// The grants that the votes of several servers are, by the time at which they were made.
 pub(super) fn of_votes(votes: Vec<Grant>, quorum: usize, operations: &[Operation]) -> Vec<Grant> {
     let mut attempts: BTreeMap<(String, String, Option<String>), Vec<Vote>> = BTreeMap::new();
     for grant in votes {
         let key = attempt_of(&grant);
-        let (on, off) = (come(&grant), gone(&grant));
-        let vote = Vote { grant, on, off };
-        attempts.entry(key).or_default().push(vote);
+        attempts.entry(key).or_default().push(Vote::new(grant));
     }
     let released = releases(operations);
     let mut grants: Vec<Grant> = Vec::new();
@@ -93,43 +88,6 @@ fn attempt_of(vote: &Grant) -> (String, String, Option<String>) {
     let id = vote.id.as_ref().map(|GrantId(id)| id.clone());
     let OwnerDigest(owner) = &vote.owner;
     (vote.key.clone(), owner.clone(), id)
-}
-
-/// Lab time at which a vote's key was seen to come, ns. One that was given back had come before, also
-/// where both were read at once: then by its own server's clock.
-fn come(vote: &Grant) -> u64 {
-    match &vote.end {
-        KeyEnd::Released { at, .. } => vote.granted.latest.min(at.earliest).min(vote.seen),
-        KeyEnd::Taken { .. } if is_in_doubt(vote) => vote.granted.latest.min(vote.seen),
-        KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Taken { .. } => vote.seen,
-    }
-}
-
-/// A vote was read as come and gone at once, and its own release may have ended it, or another's:
-/// somebody may have held by it, and when it went cannot be told.
-fn is_in_doubt(vote: &Grant) -> bool {
-    match &vote.end {
-        KeyEnd::Taken {
-            at,
-            cause: Cause::Unclear(_),
-            ..
-        } => at.latest <= vote.seen,
-        KeyEnd::Taken { .. } | KeyEnd::Open | KeyEnd::Expired { .. } | KeyEnd::Released { .. } => {
-            false
-        }
-    }
-}
-
-/// Lab time at which a vote's key was seen to be gone, ns; of one that ran out, when it did.
-fn gone(vote: &Grant) -> u64 {
-    match &vote.end {
-        KeyEnd::Open => match vote.endless {
-            true => NEVER,
-            false => vote.lease_ends.latest,
-        },
-        KeyEnd::Released { at, .. } | KeyEnd::Taken { at, .. } => at.latest,
-        KeyEnd::Expired { seen, .. } => vote.lease_ends.latest.min(*seen),
-    }
 }
 
 /// From when to when a quorum was seen together, in order.
