@@ -126,11 +126,18 @@ async fn a_lock_moves_with_its_slot() {
         "sent on to where the key is"
     );
     let options = LockOptions::new(SHORT, None).unwrap();
-    let refused = locks.acquire("k", &options).await.unwrap_err();
-    assert!(
-        matches!(&refused, LockError::Failed(why) if why.contains("TRYAGAIN")),
-        "definitely not executed: {refused}"
-    );
+    // It is asked again for as long as there is time; what is told is the last that was heard.
+    let mut told = false;
+    for _ in 0..20 {
+        match locks.acquire("k", &options).await {
+            Err(LockError::Failed(why)) => told = why.contains("TRYAGAIN"),
+            other => panic!("it was executed: {other:?}"),
+        }
+        if told {
+            break;
+        }
+    }
+    assert!(told, "why it was not executed");
 
     for node in [to, from] {
         all.data[node].tell::<()>(&format!("CLUSTER SETSLOT {slot} NODE {}", id(to)));

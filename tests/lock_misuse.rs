@@ -115,7 +115,12 @@ async fn waiting_for_a_key_without_a_lease_does_not_spin() {
     let entered = locks
         .enter(place.key(), &place.options(LONG), 3_000 * MS, &cancel)
         .await;
-    assert_eq!(entered.unwrap_err(), EnterError::TimedOut);
+    // A look that the deadline cuts short is unknown.
+    let entered = entered.unwrap_err();
+    assert!(
+        matches!(entered, EnterError::TimedOut | EnterError::Unknown(_)),
+        "{entered:?}"
+    );
     let calls = commands(&place);
     let calls: usize = calls.rsplit('=').next().unwrap().parse().unwrap();
     assert!((2..=9).contains(&calls), "{calls} looks in three seconds");
