@@ -139,6 +139,34 @@ fn the_page_grows_with_the_drills_and_not_with_the_nights() {
     assert!(more < hundred + 2_000, "{hundred} {more}");
 }
 
+/// Many executions of one night: from when on they failed, and that lockdrill was changed then.
+#[test]
+fn what_changed_within_a_night_is_told_to_the_execution() {
+    let root = tempfile::tempdir().unwrap();
+    let base = green(root.path());
+    let page = |bad: fn(u64) -> bool| {
+        let out = tempfile::tempdir().unwrap();
+        let all = nights(std::slice::from_ref(&base), 1, |_, number, entry| {
+            entry.at = format!("2026-03-01T02:{number:02}:00Z");
+            entry.lab = if number < 6 { "0.1.0 old" } else { "0.1.0 new" }.to_owned();
+            if bad(number) {
+                entry.verdict = Verdict::Fail;
+            }
+        });
+        file::append(out.path(), all).unwrap();
+        report::write_index(out.path()).unwrap();
+        fs::read_to_string(out.path().join("index.html")).unwrap()
+    };
+    let since = "Each of its last 3 executions ended so, the first at 2026-03-01T02:07:00Z";
+    let failing = page(|number| number >= 7);
+    assert!(failing.contains(since));
+    assert!(failing.contains("lockdrill itself is another one since 2026-03-01T02:06:00Z"));
+    assert!(failing.contains("0.1.0 old") && failing.contains("0.1.0 new"));
+    for bad in [|number| number == 3, |_| true] as [fn(u64) -> bool; 2] {
+        assert!(!page(bad).contains("ended so, the first at"));
+    }
+}
+
 #[test]
 fn a_good_night_after_bad_ones_is_nothing_worse() {
     let root = tempfile::tempdir().unwrap();

@@ -15,6 +15,7 @@ use maud::{Markup, html};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod changed;
 mod checklist;
 mod matrix;
 mod near;

@@ -6,7 +6,7 @@ use super::super::past::file::Past;
 use super::super::past::trend::{Night, Rate, Series};
 use super::super::words::{count, verdict_word};
 use super::strip::{NIGHTS, Shown};
-use super::{matrix, near, worse};
+use super::{changed, matrix, near, worse};
 use crate::report::html::FILE as PAGE;
 use crate::verdict::Verdict;
 use maud::{Markup, html};
@@ -31,7 +31,8 @@ pub(super) fn section(root: &Path, past: &Past, series: &[Series]) -> Markup {
                     @if past.lost_count > past.lost.len() { " and more" } "." }
             }
             (last_night(series, &dates))
-            (worse::section(root, series, &dates))
+            (changed::of_lab(past))
+            (worse::section(root, past, series, &dates))
             (nights(root, series, &dates, &shown))
             (near::nearness(series, &shown))
             (near::signals(series, &shown))

@@ -1,7 +1,9 @@
 //! What to look at first: which drill is not as it should be, since when, and why.
 
+use super::super::past::file::Past;
 use super::super::past::trend::{Night, Series, Worse};
 use super::super::words::{count, verdict_word};
+use super::changed;
 use super::trend::{SERIES_MAX, link, mark};
 use crate::verdict::Verdict;
 use maud::{Markup, html};
@@ -11,7 +13,12 @@ use std::path::Path;
 /// More names than this are not listed.
 const NAMED_MAX: usize = 30;
 
-pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>) -> Markup {
+pub(super) fn section(
+    root: &Path,
+    past: &Past,
+    series: &[Series],
+    dates: &BTreeSet<&String>,
+) -> Markup {
     let mut found: Vec<(&Series, Worse)> = series
         .iter()
         .filter_map(|series| Some((series, series.worse()?)))
@@ -41,7 +48,7 @@ pub(super) fn section(root: &Path, series: &[Series], dates: &BTreeSet<&String>)
         @if found.is_empty() { p { (nothing(series)) } } @else {
             ol.worse {
                 @for (place, (series, worse)) in found.iter().take(SERIES_MAX).enumerate() {
-                    (one(root, place, series, worse))
+                    (one(root, past, (place, series, worse)))
                 }
             }
         }
@@ -68,7 +75,7 @@ fn nothing(series: &[Series]) -> String {
     }
 }
 
-fn one(root: &Path, place: usize, series: &Series, worse: &Worse) -> Markup {
+fn one(root: &Path, past: &Past, (place, series, worse): (usize, &Series, &Worse)) -> Markup {
     let (class, sign) = mark(worse.verdict);
     html! {
         li {
@@ -77,6 +84,7 @@ fn one(root: &Path, place: usize, series: &Series, worse: &Worse) -> Markup {
             span class=(format!("outcome {class}")) { (sign) " " (verdict_word(worse.verdict)) }
             ", " (since(series, worse)) "."
             @if !worse.checks.is_empty() { " Violated: " code { (worse.checks.join(", ")) } "." }
+            (changed::of_end(past, series, worse))
             @if !worse.why.is_empty() { p.aside { (worse.why) } }
         }
     }
