@@ -29,7 +29,6 @@ fn what_means_something_on_a_zookeeper_is_taken_with_every_control_that_applies(
         ("worker-clock", None),
         ("zombie-refence", None),
         ("kill", Some("cannot be given the flaw `set_then_pexpire`")),
-        ("restart", Some("forgets nothing when its server is killed")),
     ] {
         let taken = on_zookeeper(drill).unwrap();
         assert_eq!(taken.main.lock.backend, "zookeeper", "{drill}");
@@ -57,6 +56,7 @@ fn what_means_nothing_on_a_zookeeper_is_refused_with_the_reason() {
             "restart-everysec",
             "the lock `zookeeper` keeps all that it has answered",
         ),
+        ("restart", "may take 10000 ms to be back"),
         ("clock-jump", "ends leases by a clock that nobody can set"),
         ("clock-back", "ends leases by a clock that nobody can set"),
         ("partition-reply", "begins with a question"),

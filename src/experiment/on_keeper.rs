@@ -87,8 +87,24 @@ fn misfit(
         let message = format!("the lock `{backend}` forgets nothing when its server is killed");
         return Some((message, "say `persist = \"always\"` in [lock]"));
     }
-    None
+    (comes_back && keeper == Keeper::Zookeeper)
+        .then(|| back_late(lock))
+        .flatten()
 }
+
+/// What is wrong with a lease that is over before the server is back.
+fn back_late(lock: &LockPlan) -> Option<(String, &'static str)> {
+    let (backend, lease_ms) = (&lock.backend, lock.lease_ms);
+    (lease_ms < BACK_MS).then(|| {
+        let message = format!(
+            "the lock `{backend}` may take {BACK_MS} ms to be back, and a lease of {lease_ms} ms is over by then"
+        );
+        (message, "let the lease last longer: [lock] `lease`, or --set")
+    })
+}
+
+/// Longest time that a ZooKeeper takes to start on a busy machine, ms; 1.4 s on an idle one.
+const BACK_MS: u64 = 10_000;
 
 /// Leases end by a clock of its own, and an acquire begins with a question.
 const fn ends_by_its_own_clock(keeper: Keeper) -> bool {
