@@ -5,8 +5,9 @@
 //! thought of is a failure here.
 
 use crate::support::redis_server::RedisServer;
-use lockdrill::env::redis::effects::{Effects, Seen};
+use lockdrill::env::redis::effects::Effects;
 use lockdrill::env::redis::stream::Decoder;
+use lockdrill::env::seen::Seen;
 use lockdrill::ids::OwnerDigest;
 use lockdrill::timeline::event::{Change, Event};
 use redis::Value;

@@ -1,4 +1,5 @@
-//! Where the setup scripts put the programs that they bring without installing them.
+//! Programs that the setup scripts bring without installing them: where they are put, and how their
+//! versions are compared.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,4 +12,10 @@ pub fn folder() -> Option<PathBuf> {
     };
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(cache.join("lockdrill/bin"))
+}
+
+/// Major and minor of a version; what is no number is 0.
+pub fn numbers(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }

@@ -2,7 +2,7 @@
 
 use crate::env::error::EnvError;
 use crate::env::redis::observe::KeyLeft;
-use crate::env::{etcd, postgres, redis, zookeeper};
+use crate::env::{etcd, observer, postgres, redis, zookeeper};
 use crate::timeline::event::Change;
 use std::time::Duration;
 
@@ -47,8 +47,7 @@ impl Control {
         match self {
             Control::Redis(redis) => redis.clock().await,
             Control::Postgres(postgres) => postgres.clock().await,
-            Control::Etcd(etcd) => Ok(etcd.clock()),
-            Control::Zookeeper(zookeeper) => Ok(zookeeper.clock()),
+            Control::Etcd(_) | Control::Zookeeper(_) => Ok(observer::host_clock()),
         }
     }
 

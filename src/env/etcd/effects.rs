@@ -4,8 +4,9 @@
 //! said again was renewed. When a lease will end is told by nobody: that it has ended shows when its
 //! key goes.
 
+use crate::env::seen::Seen;
 use crate::ids::{FencingToken, OwnerDigest};
-use crate::timeline::event::{Change, Event};
+use crate::timeline::event::Change;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -15,15 +16,6 @@ use std::collections::HashMap;
 const BEHIND: u8 = 0xff;
 /// Behind that, of a mark.
 const MARK: &[u8] = b"mark";
-
-/// What one change means to the lab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// An effect on a lock.
-    Effect(Event),
-    /// A mark that the lab itself wrote.
-    Mark(String),
-}
 
 /// The keys so far.
 #[derive(Debug)]
@@ -68,7 +60,7 @@ impl Effects {
         let key = String::from_utf8(key).ok()?;
         if is_gone {
             self.owners.remove(&key);
-            return Some(self.effect(key, Change::Deleted));
+            return Some(Seen::effect(&self.server, key, Change::Deleted));
         }
         let owner = OwnerDigest::of(&value);
         let made = number("create_revision");
@@ -82,23 +74,14 @@ impl Effects {
             },
             false => Change::Extended { until_ms: None },
         };
-        Some(self.effect(key, change))
-    }
-
-    /// Its place is given to it where it is recorded.
-    fn effect(&self, key: String, change: Change) -> Seen {
-        Seen::Effect(Event::Effect {
-            server: self.server.clone(),
-            pos: 0,
-            key,
-            change,
-        })
+        Some(Seen::effect(&self.server, key, change))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::event::Event;
     use serde_json::json;
 
     fn put(key: &[u8], value: &str, made: u64, said: u64) -> Value {

@@ -1,6 +1,6 @@
 //! Finds an etcd without starting or enabling anything.
 
-use crate::env::brought;
+use crate::env::brought::{self, numbers};
 use crate::env::error::EnvError;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -66,12 +66,6 @@ fn ask(path: &Path) -> Option<Program> {
         path,
         version: version.split_whitespace().next()?.to_owned(),
     })
-}
-
-/// Major and minor; what is no number is 0.
-fn numbers(version: &str) -> (u32, u32) {
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! through a path that a fault may touch.
 
 use super::stream;
-use crate::clock::{monotonic_ns, wall_ns};
 use crate::env::error::EnvError;
+use crate::env::observer::{LOG, failed};
 use crate::env::redis::observe::KeyLeft;
 use crate::etcd_link::{Link, NoAnswer};
 use crate::ids::{FencingToken, OwnerDigest};
@@ -21,7 +21,6 @@ use tokio::time::sleep;
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// Between two tries.
 const STEP: Duration = Duration::from_millis(5);
-const LOG: &str = "see the server's log in the run directory";
 
 /// Who asks.
 #[derive(Clone)]
@@ -87,14 +86,6 @@ impl Control {
         let until = tokio::time::Instant::now() + ANSWER_MAX;
         let answer = self.link.call(path, &body, until).await;
         answer.map_err(|why| failed(&why))
-    }
-
-    /// The wall clock of this host, which is that of the server, between two readings of ours:
-    /// (before ns, after ns, µs). Leases end by another clock, and no deadline of theirs is told.
-    pub fn clock(&self) -> (u64, u64, u64) {
-        let before = monotonic_ns();
-        let wall = wall_ns() / 1_000;
-        (before, monotonic_ns(), wall)
     }
 
     async fn key(&self, key: &str) -> Result<(Option<Held>, Option<u64>), EnvError> {
@@ -177,8 +168,4 @@ impl fmt::Display for NoAnswer {
             }
         }
     }
-}
-
-fn failed(error: &dyn fmt::Display) -> EnvError {
-    EnvError::new(format!("the observer's question failed: {error}"), LOG)
 }

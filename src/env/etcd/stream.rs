@@ -2,9 +2,9 @@
 //! was changed while nobody followed is told afterwards: the server keeps every revision, since
 //! nobody has it forget any.
 
-use super::effects::{Effects, Seen, mark_key};
+use super::effects::{Effects, mark_key};
 use crate::clock::monotonic_ns;
-use crate::env::redis::observe::Observed;
+use crate::env::seen::{Observed, Seen};
 use crate::etcd_link::{Link, NoAnswer};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -66,7 +66,7 @@ async fn read(
     }});
     let until = || Instant::now() + ANSWER_MAX;
     let mut told = link.follow("watch", &watch, until()).await.map_err(other)?;
-    let mark = format!("synced-{}", monotonic_ns());
+    let mark = Seen::sync_mark(monotonic_ns());
     let put = emit(&prefix, &mark);
     link.call("kv/put", &put, until()).await.map_err(other)?;
     loop {
@@ -85,15 +85,10 @@ fn tell(news: &Value, place: &Shared, (mark, out): (&str, &UnboundedSender<Obser
     let mut place = lock(place);
     let events = news.get("events").and_then(Value::as_array);
     for event in events.into_iter().flatten() {
-        let observed = match place.effects.read(event) {
-            Some(Seen::Effect(event)) => Observed::Effect(now, event),
-            Some(Seen::Mark(name)) if name == mark => Observed::Synced(now),
-            // Of a connection before this one.
-            Some(Seen::Mark(name)) if name.starts_with("synced-") => continue,
-            Some(Seen::Mark(name)) => Observed::Mark(name),
-            None => continue,
-        };
-        let _ = out.send(observed);
+        let seen = place.effects.read(event);
+        if let Some(observed) = seen.and_then(|seen| seen.told(now, mark)) {
+            let _ = out.send(observed);
+        }
     }
     let last = events.and_then(|events| events.last());
     let revision = last.and_then(|event| event.pointer("/kv/mod_revision")?.as_str());

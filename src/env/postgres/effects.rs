@@ -2,8 +2,9 @@
 //! Pure.
 
 use super::columns::columns_of;
+use crate::env::seen::Seen;
 use crate::ids::{FencingToken, OwnerDigest};
-use crate::timeline::event::{Change, Event};
+use crate::timeline::event::Change;
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,15 +12,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const TABLE: &str = "table public.lockdrill_lock: ";
 /// In front of the text of one of our own messages.
 const MESSAGE: &str = "message: transactional: 1 prefix: lockdrill, sz: ";
-
-/// What one line means to the lab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// An effect on a lock.
-    Effect(Event),
-    /// A mark that the lab itself wrote.
-    Mark(String),
-}
 
 /// What a row said last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,7 +56,7 @@ impl Effects {
         };
         if what == "TRUNCATE" {
             self.rows.clear();
-            return vec![self.effect("", Change::Flushed)];
+            return vec![Seen::effect(&self.server, "", Change::Flushed)];
         }
         let columns = columns_of(columns);
         let text = |name: &str| columns.get(name).cloned().flatten();
@@ -86,18 +78,10 @@ impl Effects {
         };
         let before = self.rows.insert(key.clone(), now.clone());
         let changes = changes(&before.unwrap_or_default(), &now, is_gone);
-        let effects = changes.into_iter().map(|change| self.effect(&key, change));
+        let effects = changes
+            .into_iter()
+            .map(|change| Seen::effect(&self.server, key.as_str(), change));
         effects.collect()
-    }
-
-    /// Its place is given to it where it is recorded.
-    fn effect(&self, key: &str, change: Change) -> Seen {
-        Seen::Effect(Event::Effect {
-            server: self.server.clone(),
-            pos: 0,
-            key: key.to_owned(),
-            change,
-        })
     }
 }
 
@@ -142,6 +126,7 @@ fn epoch_ms(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::event::Event;
 
     fn row(what: &str, owner: &str, fencing: u64, ends_at: &str) -> String {
         format!(

@@ -6,6 +6,7 @@ use super::server::{self, OPEN, ROLE};
 use super::{stranger, stream};
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
+use crate::env::observer::{LOG, failed};
 use crate::env::redis::observe::KeyLeft;
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::lock::backends::postgres::TABLE;
@@ -22,7 +23,6 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// Between two tries: each costs the server a process.
 const STEP: Duration = Duration::from_millis(20);
-const LOG: &str = "see the server's log in the run directory";
 
 /// The connection.
 #[derive(Debug, Clone)]
@@ -204,8 +204,4 @@ impl Control {
 
 fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, EnvError> {
     row.try_get(index).map_err(|error| failed(&error))
-}
-
-fn failed(error: &dyn std::fmt::Display) -> EnvError {
-    EnvError::new(format!("the observer's question failed: {error}"), LOG)
 }

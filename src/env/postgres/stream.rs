@@ -2,11 +2,11 @@
 //! socket file, every transaction whole and in the order of its commit. The slot is kept over a
 //! crash, so that what was committed and not yet told is told afterwards.
 
-use super::effects::{Effects, Seen};
+use super::effects::Effects;
 use super::server::{ROLE, socket};
 use super::wire::Wire;
 use crate::clock::monotonic_ns;
-use crate::env::redis::observe::Observed;
+use crate::env::seen::{Observed, Seen};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,7 +65,7 @@ async fn read(
     let start = format!("START_REPLICATION SLOT {NAME} LOGICAL {high:X}/{low:X} {options}\0");
     wire.send(b'Q', start.as_bytes()).await?;
     while wire.message().await?.0 != b'W' {}
-    let mark = format!("synced-{}", monotonic_ns());
+    let mark = Seen::sync_mark(monotonic_ns());
     let mut second = Wire::begin(UnixStream::connect(&path).await?, &who).await?;
     second.ask(&emit(&mark)).await?;
     let mut transaction = Vec::new();
@@ -96,14 +96,10 @@ async fn read(
 /// A whole transaction has been read.
 fn tell(transaction: &mut Vec<Seen>, mark: &str, out: &UnboundedSender<Observed>) {
     let now = monotonic_ns();
-    for seen in transaction.drain(..) {
-        let observed = match seen {
-            Seen::Effect(event) => Observed::Effect(now, event),
-            Seen::Mark(name) if name == mark => Observed::Synced(now),
-            // Of a connection before this one.
-            Seen::Mark(name) if name.starts_with("synced-") => continue,
-            Seen::Mark(name) => Observed::Mark(name),
-        };
+    for observed in transaction
+        .drain(..)
+        .filter_map(|seen| seen.told(now, mark))
+    {
         let _ = out.send(observed);
     }
 }

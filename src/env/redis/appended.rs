@@ -5,10 +5,10 @@
 //! SIGKILL. A server that copies another anew begins a new set of files: what it had is over, and
 //! what it holds from then on is told as [`Change::Copied`].
 
-use super::effects::{Effects, Seen};
-use super::observe::Observed;
+use super::effects::Effects;
 use super::stream::Decoder;
 use crate::clock::monotonic_ns;
+use crate::env::seen::{Observed, Seen};
 use crate::ids::{FencingToken, OwnerDigest};
 use crate::timeline::event::{Change, Event};
 use std::collections::{BTreeMap, BTreeSet};

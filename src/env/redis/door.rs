@@ -1,5 +1,6 @@
 //! The observer's own way in to a Redis server, never through a path that a fault may touch.
 
+use crate::env::observer::LOG;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -34,7 +35,7 @@ impl Door {
     /// Where the server itself says what is wrong with it.
     pub(super) const fn hint(&self) -> &'static str {
         match self {
-            Door::Socket(_) => "see the server's log in the run directory",
+            Door::Socket(_) => LOG,
             Door::Port(_) => "it was given and is not lockdrill's: see its own log",
         }
     }

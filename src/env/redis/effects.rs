@@ -7,6 +7,7 @@
 
 use super::stream::Words;
 use super::value::owner_and_fencing;
+use crate::env::seen::Seen;
 use crate::timeline::event::{Change, Event};
 use std::collections::HashMap;
 
@@ -29,17 +30,6 @@ pub struct Effects {
     elsewhere: bool,
     /// How far each counter has come; one that is not here counts from nothing, none = unknown.
     counters: HashMap<String, Option<i64>>,
-}
-
-/// What one command of the stream means to the lab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// An effect on a lock key or its counter.
-    Effect(Event),
-    /// A mark that the lab itself wrote.
-    Mark(String),
-    /// A key of a lock may have been changed, and nobody can tell to what: why.
-    Lost(String),
 }
 
 impl Effects {

@@ -3,36 +3,20 @@
 //! that a fault may touch.
 
 use super::door::Door;
-use super::effects::{MARK, Seen};
-use super::role::Role;
+use super::effects::MARK;
 use super::tap::Tap;
 use super::value::owner_and_fencing;
 use crate::clock::monotonic_ns;
 use crate::env::error::EnvError;
+use crate::env::seen::{Observed, Seen};
 use crate::ids::OwnerDigest;
-use crate::timeline::event::{Change, Event};
+use crate::timeline::event::Change;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Longest wait for one answer of a server that nothing is done to.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-
-/// What the observer says, with the lab's clock (ns of `CLOCK_MONOTONIC`) at the reading.
-#[derive(Debug)]
-pub enum Observed {
-    /// From here on nothing is missed.
-    Synced(u64),
-    /// An effect, in the server's order.
-    Effect(u64, Event),
-    /// A mark that [`Control::mark`] wrote has come by: everything before it has been seen.
-    Mark(String),
-    /// When one of several servers had said what of itself, if it was otherwise than before, and
-    /// when it was asked before and said something else; none = it had not been asked.
-    Role(u64, Role, Option<u64>),
-    /// The place in the stream is lost, and why.
-    Gap(u64, String),
-}
 
 /// Follows the stream until the connection ends; every message goes to `out`.
 pub async fn follow(door: Door, tap: Tap, out: UnboundedSender<Observed>) {

@@ -2,8 +2,8 @@
 //! linked; over the socket file that only the lab knows. Each change is told with the latest time
 //! at which it was still otherwise.
 
-use super::observe::Observed;
 use crate::clock::monotonic_ns;
+use crate::env::seen::Observed;
 use redis::{AsyncConnectionConfig, RedisError, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -5,8 +5,9 @@
 //! acknowledgements from it (`WAIT` answers as if it were not there). Not to be used where the
 //! service itself counts replicas (Sentinel, `min-replicas-to-write`).
 
-use super::effects::{Effects, Seen};
+use super::effects::Effects;
 use super::stream::{Decoder, StreamError};
+use crate::env::seen::Seen;
 
 /// Decoder and meaning together: bytes in, what they mean out.
 #[derive(Debug)]

@@ -5,8 +5,9 @@
 //! shows when the server writes that down.
 
 use super::log::{Done, Step};
+use crate::env::seen::Seen;
 use crate::ids::{FencingToken, OwnerDigest};
-use crate::timeline::event::{Change, Event};
+use crate::timeline::event::Change;
 use std::collections::HashMap;
 
 /// Behind a lock's folder.
@@ -14,15 +15,6 @@ const HELD: &str = "/held";
 /// The node under which the lab writes its marks. No lock's folder has this name: what stands
 /// behind a `%` there is a number.
 pub const MARK: &str = "/%mark";
-
-/// What one change means to the lab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
-    /// An effect on a lock.
-    Effect(Event),
-    /// A mark that the lab itself wrote.
-    Mark(String),
-}
 
 /// The locks so far.
 #[derive(Debug)]
@@ -61,7 +53,7 @@ impl Effects {
                     if let Some(key) = self.key(path)
                         && self.held.remove(&key).is_some()
                     {
-                        seen.push(self.effect(key, Change::Deleted));
+                        seen.push(Seen::effect(&self.server, key, Change::Deleted));
                     }
                 }
                 Done::SessionOver => {
@@ -77,7 +69,7 @@ impl Effects {
                     keys.sort();
                     for key in keys {
                         self.held.remove(&key);
-                        seen.push(self.effect(key, Change::Deleted));
+                        seen.push(Seen::effect(&self.server, key, Change::Deleted));
                     }
                 }
             }
@@ -97,7 +89,7 @@ impl Effects {
             fencing: u64::try_from(number).ok().map(FencingToken),
             until_ms: None,
         };
-        Some(self.effect(key, change))
+        Some(Seen::effect(&self.server, key, change))
     }
 
     fn said_again(&mut self, path: &str, data: &[u8], number: i64) -> Option<Seen> {
@@ -105,7 +97,7 @@ impl Effects {
         match before {
             Some((had, _)) if had == owner(data) => {
                 let change = Change::Extended { until_ms: None };
-                Some(self.effect(self.key(path)?, change))
+                Some(Seen::effect(&self.server, self.key(path)?, change))
             }
             Some((_, session)) => self.said(path, data, (number, session)),
             None => self.said(path, data, (number, 0)),
@@ -117,16 +109,6 @@ impl Effects {
         let folder = path.strip_suffix(HELD)?.strip_prefix('/')?;
         let name = decoded(folder)?;
         Some(name.strip_prefix(&self.prefix)?.to_owned())
-    }
-
-    /// Its place is given to it where it is recorded.
-    fn effect(&self, key: String, change: Change) -> Seen {
-        Seen::Effect(Event::Effect {
-            server: self.server.clone(),
-            pos: 0,
-            key,
-            change,
-        })
     }
 }
 
@@ -170,6 +152,7 @@ pub(super) fn held(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::event::Event;
 
     fn step(number: i64, session: i64, done: Done) -> Step {
         Step {

@@ -1,6 +1,6 @@
 //! Finds Java and the jars of a ZooKeeper without starting or enabling anything.
 
-use crate::env::brought;
+use crate::env::brought::{self, numbers};
 use crate::env::error::EnvError;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -97,12 +97,6 @@ fn version_in(names: &[String]) -> Option<String> {
         is_version.then(|| version.to_owned())
     });
     versions.next()
-}
-
-/// Major and minor; what is no number is 0.
-fn numbers(version: &str) -> (u32, u32) {
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! through a path that a fault may touch; each in a session of its own.
 
 use super::effects::{self, MARK};
-use crate::clock::{monotonic_ns, wall_ns};
 use crate::env::error::EnvError;
+use crate::env::observer::{LOG, failed};
 use crate::env::redis::observe::KeyLeft;
 use crate::ids::FencingToken;
 use crate::timeline::event::Change;
@@ -25,7 +25,6 @@ const KEPT: Duration = Duration::from_secs(6);
 const SERVES_MAX: Duration = Duration::from_millis(500);
 /// Between two tries.
 const STEP: Duration = Duration::from_millis(10);
-const LOG: &str = "see the server's log in the run directory";
 
 /// Who asks.
 #[derive(Clone)]
@@ -95,14 +94,6 @@ impl Control {
         // If it is not closed, it ends by itself.
         let _ = live.close(until).await;
         answer
-    }
-
-    /// The wall clock of this host, which is that of the server, between two readings of ours:
-    /// (before ns, after ns, µs). Sessions end by another clock, and no deadline is told.
-    pub fn clock(&self) -> (u64, u64, u64) {
-        let before = monotonic_ns();
-        let wall = wall_ns() / 1_000;
-        (before, monotonic_ns(), wall)
     }
 
     async fn node(&self, key: &str) -> Result<Option<(Vec<u8>, Stat)>, EnvError> {
@@ -190,8 +181,4 @@ async fn serves(address: SocketAddr) -> io::Result<bool> {
     };
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
     timeout(SERVES_MAX, asked).await.map_err(late)?
-}
-
-fn failed(error: &dyn fmt::Display) -> EnvError {
-    EnvError::new(format!("the observer's question failed: {error}"), LOG)
 }

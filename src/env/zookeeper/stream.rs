@@ -2,11 +2,11 @@
 //! whatever was answered stands there, also after a SIGKILL, and in the server's own order. The
 //! changes are numbered without a gap, so that one that is missing shows.
 
-use super::effects::{Effects, Seen};
+use super::effects::Effects;
 use super::log;
 use super::observe::Control;
 use crate::clock::monotonic_ns;
-use crate::env::redis::observe::Observed;
+use crate::env::seen::{Observed, Seen};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ async fn read(
 ) -> io::Result<()> {
     // It says nothing, and shows the end of the server's process.
     let mut silent = TcpStream::connect(control.address()).await?;
-    let mark = format!("synced-{}", monotonic_ns());
+    let mark = Seen::sync_mark(monotonic_ns());
     control
         .mark(&mark)
         .await
@@ -77,15 +77,9 @@ async fn read(
             () = sleep(STEP) => out.is_closed(),
         };
         reader.read_all(&mut lock(place), |seen| {
-            let now = monotonic_ns();
-            let observed = match seen {
-                Seen::Effect(event) => Observed::Effect(now, event),
-                Seen::Mark(name) if name == mark => Observed::Synced(now),
-                // Of a reader before this one.
-                Seen::Mark(name) if name.starts_with("synced-") => return,
-                Seen::Mark(name) => Observed::Mark(name),
-            };
-            let _ = out.send(observed);
+            if let Some(observed) = seen.told(monotonic_ns(), &mark) {
+                let _ = out.send(observed);
+            }
         })?;
         if is_over {
             return Ok(());
