@@ -10,7 +10,7 @@ use super::scene::{STORE, Scene};
 use super::waits;
 use crate::env::error::EnvError;
 use crate::env::guard::{Change as Child, ChildEvent};
-use crate::env::redis::observe::Observed;
+use crate::env::seen::Observed;
 use crate::run::run_dir;
 use crate::timeline::event::{By, ChildChange, Event};
 use nix::sys::signal::Signal;

@@ -14,7 +14,7 @@ use crate::env::etcd::stream;
 use crate::env::guard::Spawned;
 use crate::env::isolation::Mode;
 use crate::plan::Service;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -57,9 +57,7 @@ async fn started(
     name: &'static str,
     (folder, had): (&Path, Option<SocketAddr>),
 ) -> Result<(SocketAddr, Spawned, observe::Control), DirectorError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
+    ports::retried(scene, "address already in use", async |scene| {
         let (address, peers) = match (scene.spec.isolation, had) {
             (Mode::Namespace, _) => (at(OWN_PORTS.0), at(OWN_PORTS.1)),
             (Mode::Guard, Some(had)) => (had, ports::free_address()?),
@@ -71,14 +69,10 @@ async fn started(
         let spawned = spawn(scene, name, (folder, address.port(), peers)).await?;
         let prefix = scene.prefix().to_owned();
         let connect = observe::Control::connect(address, &prefix, READY_MAX);
-        match ready(scene, (name, spawned.pid), connect).await {
-            Ok(control) => return Ok((address, spawned, control)),
-            // Somebody else took a port in between.
-            Err(DirectorError::Env(error))
-                if tries < ports::TRIES && error.what.contains("address already in use") => {}
-            Err(error) => return Err(error),
-        }
-    }
+        let control = ready(scene, (name, spawned.pid), connect).await?;
+        Ok((address, spawned, control))
+    })
+    .await
 }
 
 const fn at(port: u16) -> SocketAddr {
@@ -93,11 +87,7 @@ async fn spawn(
     let Some(path) = scene.spec.etcd.clone() else {
         return Err(DirectorError::Bug("no etcd was looked for".to_owned()));
     };
-    // Where the network is the arm's own, each edge may lead to an address of its own.
-    let host = match scene.spec.isolation {
-        Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        Mode::Guard => ports::HOST,
-    };
+    let host = ports::bind(scene.spec.isolation);
     let launch = Launch {
         folder,
         host,

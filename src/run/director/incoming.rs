@@ -3,7 +3,7 @@
 
 use crate::env::edge::EdgeEvent;
 use crate::env::guard::ChildEvent;
-use crate::env::redis::observe::Observed;
+use crate::env::seen::Observed;
 use crate::worker::WorkerLine;
 use std::os::fd::OwnedFd;
 use tokio::io::{AsyncBufReadExt, BufReader};

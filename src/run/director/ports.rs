@@ -1,7 +1,9 @@
 //! Where the servers of an arm listen.
 
 use super::DirectorError;
+use super::scene::Scene;
 use crate::env::error::EnvError;
+use crate::env::isolation::Mode;
 use crate::plan::Service;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::Range;
@@ -11,6 +13,45 @@ pub const TRIES: usize = 5;
 
 /// Where servers listen.
 pub const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// At which addresses a server listens: where the network is the arm's own, each edge may lead to an
+/// address of its own.
+pub const fn bind(isolation: Mode) -> IpAddr {
+    match isolation {
+        Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        Mode::Guard => HOST,
+    }
+}
+
+/// Where a server is reached: at the address that it had before, at a fixed port in a network of our
+/// own, at a free one elsewhere.
+pub fn address(
+    isolation: Mode,
+    (own_port, had): (u16, Option<SocketAddr>),
+) -> Result<SocketAddr, DirectorError> {
+    match (isolation, had) {
+        (Mode::Namespace, _) => Ok(SocketAddr::new(HOST, own_port)),
+        (Mode::Guard, Some(had)) => Ok(had),
+        (Mode::Guard, None) => free_address(),
+    }
+}
+
+/// Starts a server, and again for as long as it says with these words that somebody else took its
+/// port in between.
+pub async fn retried<T>(
+    scene: &mut Scene,
+    taken: &str,
+    start: impl AsyncFn(&mut Scene) -> Result<T, DirectorError>,
+) -> Result<T, DirectorError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match start(scene).await {
+            Err(DirectorError::Env(error)) if tries < TRIES && error.what.contains(taken) => {}
+            told => return told,
+        }
+    }
+}
 
 /// The port of a service in a network namespace of our own.
 pub const fn own_port(service: Service) -> u16 {

@@ -10,12 +10,11 @@ use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::env::error::EnvError;
 use crate::env::guard::Spawned;
-use crate::env::isolation::Mode;
 use crate::env::postgres::observe;
 use crate::env::postgres::server::{CLOSED, HBA, Launch};
 use crate::env::postgres::stream;
 use crate::plan::Service;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -84,32 +83,21 @@ pub async fn store_up(scene: &mut Scene) -> Result<(), DirectorError> {
     servers::stands(scene, (STORE, server), spawned)
 }
 
-/// A server that answers us, at the address that it had before, at a fixed one in a network of our
-/// own, at a free one elsewhere.
+/// A server that answers us.
 async fn started(
     scene: &mut Scene,
     (name, service): (&'static str, Service),
     (folder, had): (&Path, Option<SocketAddr>),
 ) -> Result<(SocketAddr, Spawned, observe::Control), DirectorError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let address = match (scene.spec.isolation, had) {
-            (Mode::Namespace, _) => SocketAddr::new(ports::HOST, own_port(service)),
-            (Mode::Guard, Some(had)) => had,
-            (Mode::Guard, None) => ports::free_address()?,
-        };
+    ports::retried(scene, "could not create any TCP", async |scene| {
+        let address = ports::address(scene.spec.isolation, (own_port(service), had))?;
         let spawned = spawn(scene, name, (folder, address.port())).await?;
         let prefix = scene.prefix().to_owned();
         let connect = observe::Control::connect((folder, address.port()), &prefix, READY_MAX);
-        match ready(scene, (name, spawned.pid), connect).await {
-            Ok(control) => return Ok((address, spawned, control)),
-            // Somebody else took the port in between.
-            Err(DirectorError::Env(error))
-                if tries < ports::TRIES && error.what.contains("could not create any TCP") => {}
-            Err(error) => return Err(error),
-        }
-    }
+        let control = ready(scene, (name, spawned.pid), connect).await?;
+        Ok((address, spawned, control))
+    })
+    .await
 }
 
 async fn spawn(
@@ -128,11 +116,7 @@ async fn spawn(
     let launch = Launch {
         programs: &programs,
         folder,
-        // Where the network is the arm's own, each edge may lead to an address of its own.
-        host: match scene.spec.isolation {
-            Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            Mode::Guard => ports::HOST,
-        },
+        host: ports::bind(scene.spec.isolation),
         port,
     };
     let (path, args) = launch

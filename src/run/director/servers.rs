@@ -20,7 +20,7 @@ use crate::plan::{Persist, Service};
 use crate::run::run_dir;
 use crate::store::StoreServer;
 use crate::timeline::event::Event;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,7 +36,11 @@ pub async fn start(scene: &mut Scene) -> Result<(), DirectorError> {
     ) {
         (Some(given), _) => given::join(scene, &given).await?,
         (None, Some(kind)) => members::start(scene, kind).await?,
-        (None, None) => locks_up(scene).await?,
+        (None, None) => {
+            for name in scene.lock_servers() {
+                lock_up(scene, &name).await?;
+            }
+        }
     }
     if let Some(server) = scene.store_kind()?.server {
         store_up(scene, server).await?;
@@ -56,10 +60,7 @@ pub async fn again(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
         }
     };
     match service {
-        Service::Lock if scene.locks_on_postgres() => postgres::up(scene).await,
-        Service::Lock if scene.locks_on_etcd() => etcd::up(scene).await,
-        Service::Lock if scene.locks_on_zookeeper() => zookeeper::up(scene).await,
-        Service::Lock => up(scene, service, name).await,
+        Service::Lock => lock_up(scene, name).await,
         Service::Store => match scene.store_kind()?.server {
             Some(server) => store_up(scene, server).await,
             None => Err(DirectorError::Bug("the store has no server".to_owned())),
@@ -75,21 +76,17 @@ async fn store_up(scene: &mut Scene, server: StoreServer) -> Result<(), Director
     }
 }
 
-/// The lock's server, or each of those that have a vote.
-async fn locks_up(scene: &mut Scene) -> Result<(), DirectorError> {
+/// The lock's server, or one of those that have a vote.
+async fn lock_up(scene: &mut Scene, name: &str) -> Result<(), DirectorError> {
     if scene.locks_on_postgres() {
-        return postgres::up(scene).await;
+        postgres::up(scene).await
+    } else if scene.locks_on_etcd() {
+        etcd::up(scene).await
+    } else if scene.locks_on_zookeeper() {
+        zookeeper::up(scene).await
+    } else {
+        up(scene, Service::Lock, name).await
     }
-    if scene.locks_on_etcd() {
-        return etcd::up(scene).await;
-    }
-    if scene.locks_on_zookeeper() {
-        return zookeeper::up(scene).await;
-    }
-    for name in scene.lock_servers() {
-        up(scene, Service::Lock, &name).await?;
-    }
-    Ok(())
 }
 
 /// A server that answers on its socket, is followed, and then on its port.
@@ -101,11 +98,7 @@ async fn up(scene: &mut Scene, service: Service, role: &str) -> Result<(), Direc
         Service::Lock => scene.plan.lock.persist,
         Service::Store => Persist::None,
     };
-    // Where the network is the arm's own, each edge may lead to an address of its own.
-    let bind = match scene.spec.isolation {
-        Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        Mode::Guard => ports::HOST,
-    };
+    let bind = ports::bind(scene.spec.isolation);
     let args = server::args(bind, &socket, &folder, persist);
     let (path, kept) = match service {
         Service::Lock => (&scene.spec.lock_redis, &scene.plan.server.kept[..]),

@@ -9,12 +9,11 @@ use super::{DirectorError, clocks, incoming, ports, until};
 use crate::env::control::Control;
 use crate::env::edge::ServerProtocol;
 use crate::env::guard::Spawned;
-use crate::env::isolation::Mode;
 use crate::env::zookeeper::observe;
 use crate::env::zookeeper::server::Launch;
 use crate::env::zookeeper::stream;
 use crate::plan::Service;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,32 +50,21 @@ pub async fn up(scene: &mut Scene) -> Result<(), DirectorError> {
     servers::stands(scene, (name, server), spawned)
 }
 
-/// A server that answers us, at the address that it had before, at a fixed one in a network of our
-/// own, at a free one elsewhere.
+/// A server that answers us.
 async fn started(
     scene: &mut Scene,
     name: &'static str,
     (folder, had): (&Path, Option<SocketAddr>),
 ) -> Result<(SocketAddr, Spawned, observe::Control), DirectorError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let address = match (scene.spec.isolation, had) {
-            (Mode::Namespace, _) => SocketAddr::new(ports::HOST, OWN_PORT),
-            (Mode::Guard, Some(had)) => had,
-            (Mode::Guard, None) => ports::free_address()?,
-        };
+    ports::retried(scene, "Address already in use", async |scene| {
+        let address = ports::address(scene.spec.isolation, (OWN_PORT, had))?;
         let spawned = spawn(scene, name, (folder, address.port())).await?;
         let prefix = scene.prefix().to_owned();
         let connect = observe::Control::connect(address, &prefix, READY_MAX);
-        match ready(scene, (name, spawned.pid), connect).await {
-            Ok(control) => return Ok((address, spawned, control)),
-            // Somebody else took the port in between.
-            Err(DirectorError::Env(error))
-                if tries < ports::TRIES && error.what.contains("Address already in use") => {}
-            Err(error) => return Err(error),
-        }
-    }
+        let control = ready(scene, (name, spawned.pid), connect).await?;
+        Ok((address, spawned, control))
+    })
+    .await
 }
 
 async fn spawn(
@@ -87,11 +75,7 @@ async fn spawn(
     let Some(zookeeper) = scene.spec.zookeeper.clone() else {
         return Err(DirectorError::Bug("no ZooKeeper was looked for".to_owned()));
     };
-    // Where the network is the arm's own, each edge may lead to an address of its own.
-    let host = match scene.spec.isolation {
-        Mode::Namespace => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        Mode::Guard => ports::HOST,
-    };
+    let host = ports::bind(scene.spec.isolation);
     let launch = Launch { folder, host, port };
     launch.prepare().map_err(DirectorError::Record)?;
     let program = Program {
