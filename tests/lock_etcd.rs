@@ -6,7 +6,7 @@ use crate::support;
 use crate::support::one_server::OneServer as _;
 
 use lockdrill::env::etcd::stream;
-use lockdrill::env::redis::observe::Observed;
+use lockdrill::env::seen::Observed;
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::flaws::Flaw;
 use lockdrill::lock::service::LockName;

@@ -5,7 +5,7 @@
 use crate::support;
 use crate::support::one_server::OneServer as _;
 
-use lockdrill::env::redis::observe::Observed;
+use lockdrill::env::seen::Observed;
 use lockdrill::env::zookeeper::{observe, stream};
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::flaws::Flaw;

@@ -48,6 +48,7 @@ pub const FOLDERS: &[Folder] = &[
                 "redis_copies",
                 "how the Redis back ends count who has a grant",
             ),
+            ("queue_ear", "the ear of a waiter that queues at a server"),
             ("redis_ear", "the ear of the Redis back end for releases"),
             (
                 "redis_found",
@@ -111,6 +112,7 @@ pub const FOLDERS: &[Folder] = &[
         registry: "src/store/mod.rs",
         list: "ALL",
         beside: &[
+            ("answer", "what stores answer"),
             (
                 "kinds",
                 "kinds of attempts as the logs of stores spell them",

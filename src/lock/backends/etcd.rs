@@ -12,7 +12,7 @@
 
 use crate::etcd_link::Link;
 use crate::ids::FencingToken;
-use crate::lock::backends::etcd_ear::Ear;
+use crate::lock::backends::etcd_ear::ear;
 use crate::lock::backends::etcd_steps::{Etcd, believed};
 use crate::lock::backends::etcd_words::{self as words, Key};
 use crate::lock::backends::{
@@ -176,6 +176,6 @@ impl LockService for Etcd {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.link), Key::of(name)))
+        Box::new(ear(Arc::clone(&self.link), Key::of(name)))
     }
 }

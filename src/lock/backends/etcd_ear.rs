@@ -2,21 +2,18 @@
 //! and listens for the end of the one that came right before it. Only the head of the queue listens
 //! for the lock, and so it alone is woken. Whoever comes to the head looks once, because a release
 //! may have woken the one before it.
-//!
-//! A place in the queue grants nothing: it says only who is woken.
 
 use crate::etcd_link::{Link, NoAnswer};
 use crate::lock::backends::etcd_words::{self as words, Key};
+use crate::lock::backends::queue_ear::Ear;
 use crate::lock::lease;
-use crate::lock::service::Wake;
-use async_trait::async_trait;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 /// Lease of a place in the queue: as long as one that died is in the way of others, who poll.
 const PLACE: Duration = Duration::from_secs(5);
@@ -30,44 +27,16 @@ const EAR_BROKEN: Duration = Duration::from_secs(2);
 const BUDGET: Duration = Duration::from_secs(2);
 
 /// A waiter's ear. Dropping it gives up the place in the queue.
-pub(super) struct Ear {
-    link: Arc<Link>,
-    key: Key,
-    wakes: Arc<Notify>,
-    listening: Option<DropGuard>,
-}
-
-impl Ear {
-    pub(super) fn new(link: Arc<Link>, key: Key) -> Ear {
-        Ear {
+pub(super) fn ear(link: Arc<Link>, key: Key) -> Ear {
+    Ear::new(move |wakes, over| {
+        let place = Place {
             link,
             key,
-            wakes: Arc::default(),
-            listening: None,
-        }
-    }
-}
-
-#[async_trait]
-impl Wake for Ear {
-    fn listening(&self) -> bool {
-        self.listening.is_some()
-    }
-
-    async fn woken(&mut self) {
-        if self.listening.is_none() {
-            let over = CancellationToken::new();
-            let place = Place {
-                link: Arc::clone(&self.link),
-                key: self.key.clone(),
-                wakes: Arc::clone(&self.wakes),
-                lease: AtomicI64::new(0),
-            };
-            tokio::spawn(listen(place, over.clone()));
-            self.listening = Some(over.drop_guard());
-        }
-        self.wakes.notified().await;
-    }
+            wakes,
+            lease: AtomicI64::new(0),
+        };
+        listen(place, over)
+    })
 }
 
 /// Until nobody wants to be woken any more.

@@ -23,6 +23,7 @@ pub mod postgres_advisory;
 mod postgres_ear;
 mod postgres_sessions;
 mod postgres_words;
+mod queue_ear;
 pub mod redis;
 mod redis_asked;
 pub mod redis_cluster;

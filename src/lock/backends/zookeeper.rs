@@ -10,7 +10,7 @@
 //! asked to. The holder believes in no more than it asked for. Others may wait so much longer.
 
 use crate::ids::FencingToken;
-use crate::lock::backends::zookeeper_ear::Ear;
+use crate::lock::backends::zookeeper_ear::ear;
 use crate::lock::backends::zookeeper_sessions::{Said, Sessions};
 use crate::lock::backends::zookeeper_steps::{Zookeeper, believed, is_ours};
 use crate::lock::backends::zookeeper_words::Folder;
@@ -154,6 +154,6 @@ impl LockService for Zookeeper {
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
         let link = Arc::clone(&self.sessions.link);
-        Box::new(Ear::new(link, Folder::of(name)))
+        Box::new(ear(link, Folder::of(name)))
     }
 }

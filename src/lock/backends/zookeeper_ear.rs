@@ -2,19 +2,16 @@
 //! own, and is told of the end of the one that came right before it. Only the head of the queue is
 //! told of the lock, and so it alone is woken. Whoever comes to the head looks once, because a
 //! release may have woken the one before it.
-//!
-//! A place in the queue grants nothing: it says only who is woken.
 
+use crate::lock::backends::queue_ear::Ear;
 use crate::lock::backends::zookeeper_words::{Folder, WAIT};
 use crate::lock::lease;
-use crate::lock::service::Wake;
 use crate::zookeeper_link::{Code, Link, Live, NoAnswer, Request, Stays, made, names, nonsense};
-use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 /// How long the server keeps a place: as long as one that died is in the way of others, who poll.
 const PLACE: Duration = Duration::from_secs(5);
@@ -26,43 +23,15 @@ const EAR_BROKEN: Duration = Duration::from_secs(2);
 const BUDGET: Duration = Duration::from_secs(2);
 
 /// A waiter's ear. Dropping it gives up the place in the queue.
-pub(super) struct Ear {
-    link: Arc<Link>,
-    folder: Folder,
-    wakes: Arc<Notify>,
-    listening: Option<DropGuard>,
-}
-
-impl Ear {
-    pub(super) fn new(link: Arc<Link>, folder: Folder) -> Ear {
-        Ear {
+pub(super) fn ear(link: Arc<Link>, folder: Folder) -> Ear {
+    Ear::new(move |wakes, over| {
+        let place = Place {
             link,
             folder,
-            wakes: Arc::default(),
-            listening: None,
-        }
-    }
-}
-
-#[async_trait]
-impl Wake for Ear {
-    fn listening(&self) -> bool {
-        self.listening.is_some()
-    }
-
-    async fn woken(&mut self) {
-        if self.listening.is_none() {
-            let over = CancellationToken::new();
-            let place = Place {
-                link: Arc::clone(&self.link),
-                folder: self.folder.clone(),
-                wakes: Arc::clone(&self.wakes),
-            };
-            tokio::spawn(listen(place, over.clone()));
-            self.listening = Some(over.drop_guard());
-        }
-        self.wakes.notified().await;
-    }
+            wakes,
+        };
+        listen(place, over)
+    })
 }
 
 /// Until nobody wants to be woken any more.
