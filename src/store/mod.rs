@@ -16,6 +16,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 
+mod answer;
 mod kinds;
 pub mod postgres;
 pub mod queue;
@@ -25,6 +26,7 @@ mod spec;
 pub mod sqlite;
 mod wall_time;
 
+pub use answer::{ReadAnswer, StoreAnswer};
 pub use spec::{Fence, Reads, StoreSpec};
 
 /// What is put to the store.
@@ -55,52 +57,6 @@ pub struct Attempt {
     /// The job that it does, if it does one; a seal never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-}
-
-/// What the store answered. Unknown is never told as accepted or rejected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StoreAnswer {
-    /// Written (or, for a seal, the mark is raised).
-    Accepted,
-    /// Its job had been done before by an accepted write; nothing changed now.
-    DoneBefore,
-    /// Refused, nothing changed but the log.
-    Rejected {
-        /// The highest fencing token that the store knows.
-        highest: Option<FencingToken>,
-    },
-    /// Definitely not done: the store said so before anything changed (busy, unreachable).
-    Failed(String),
-    /// May or may not have been done.
-    Unknown(String),
-}
-
-/// What the store answered to a read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReadAnswer {
-    /// The write whose value stands; none if never written.
-    Shown(Option<String>),
-    /// Refused: the reader's fencing token is too old.
-    Rejected {
-        /// The highest fencing token that the store knows.
-        highest: Option<FencingToken>,
-    },
-    /// Definitely not shown.
-    Failed(String),
-    /// No answer; the store may have taken it for shown.
-    Unknown(String),
-}
-
-impl ReadAnswer {
-    /// What an attempt to read was answered, with the write that was shown.
-    fn of(answer: StoreAnswer, shown: Option<String>) -> ReadAnswer {
-        match answer {
-            StoreAnswer::Accepted | StoreAnswer::DoneBefore => ReadAnswer::Shown(shown),
-            StoreAnswer::Rejected { highest } => ReadAnswer::Rejected { highest },
-            StoreAnswer::Failed(why) => ReadAnswer::Failed(why),
-            StoreAnswer::Unknown(why) => ReadAnswer::Unknown(why),
-        }
-    }
 }
 
 /// One line of the store's own log.
@@ -151,14 +107,29 @@ pub type Armed<'a> = &'a (dyn Fn() + Send + Sync);
 /// What every store does.
 #[async_trait::async_trait]
 pub trait ProtectedStore: Send {
+    /// One attempt under this store's fence, with the write that a read was shown.
+    async fn put(
+        &mut self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+        armed: Armed<'_>,
+    ) -> (StoreAnswer, Option<String>);
+
     /// Writes, if the fencing token allows it.
-    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer;
+    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
+        self.put(attempt, AttemptKind::Write, armed).await.0
+    }
 
     /// Raises the mark on entry, so that an older holder is refused before the first write.
-    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer;
+    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
+        self.put(attempt, AttemptKind::Seal, &|| ()).await.0
+    }
 
     /// Reads what stands, if [`Reads`] allows it to this fencing token, and logs that it was read.
-    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer;
+    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
+        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed).await;
+        ReadAnswer::of(answer, shown)
+    }
 
     /// The jobs in the outbox that are not known to be published, oldest first.
     ///

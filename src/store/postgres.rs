@@ -7,10 +7,11 @@
 //! The log's times are the server's `clock_timestamp()`, wall clock in whole µs; they become lab
 //! time as [`wall_time`](super::wall_time) says.
 
+use super::rule::Decision;
 use super::wall_time::WallAhead;
 use super::{
-    Armed, Attempt, AttemptKind, Fence, Logged, Opening, ProtectedStore, ReadAnswer, Reads,
-    Standing, StoreAnswer, StoreError, StoreKind, StoreServer, StoreSpec,
+    Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Standing, StoreAnswer,
+    StoreError, StoreKind, StoreServer, StoreSpec,
 };
 use crate::postgres_link::{Link, NoAnswer, Param};
 use std::time::Duration;
@@ -123,20 +124,26 @@ impl Postgres {
         only.ok_or_else(|| self.error("its answer is empty"))
     }
 
-    /// One attempt under this store's fence, with the write that a read was shown.
+    /// What the rule says of the mark as it stands now.
+    async fn admits(&self, attempt: &Attempt) -> Result<bool, StoreError> {
+        let marks = self.about(words::MARK, &attempt.resource).await?;
+        let mark = self.each(&marks, words::mark)?.pop().unwrap_or_default();
+        Ok(mark.admits(attempt, self.spec.once))
+    }
+}
+
+#[async_trait::async_trait]
+impl ProtectedStore for Postgres {
     async fn put(
-        &self,
+        &mut self,
         attempt: &Attempt,
         kind: AttemptKind,
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let decision = match (kind, self.spec.reads, self.spec.fence) {
-            (AttemptKind::Read, Reads::Open, _) => words::YES,
-            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => words::INSIDE,
-            (_, _, Fence::Off) => words::YES,
-            (_, _, Fence::Racy) => match self.admits(attempt).await {
-                Ok(true) => words::YES,
-                Ok(false) => words::NO,
+        let decision = match self.spec.decision(kind) {
+            Some(decision) => decision,
+            None => match self.admits(attempt).await {
+                Ok(admitted) => Decision::Before { admitted },
                 Err(error) => return (StoreAnswer::Failed(error.message), None),
             },
         };
@@ -153,29 +160,6 @@ impl Postgres {
             }
             Err(NoAnswer::Unknown(why)) => (StoreAnswer::Unknown(why), None),
         }
-    }
-
-    /// What the rule says of the mark as it stands now.
-    async fn admits(&self, attempt: &Attempt) -> Result<bool, StoreError> {
-        let marks = self.about(words::MARK, &attempt.resource).await?;
-        let mark = self.each(&marks, words::mark)?.pop().unwrap_or_default();
-        Ok(mark.admits(attempt, self.spec.once))
-    }
-}
-
-#[async_trait::async_trait]
-impl ProtectedStore for Postgres {
-    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Write, armed).await.0
-    }
-
-    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Seal, &|| ()).await.0
-    }
-
-    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
-        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed).await;
-        ReadAnswer::of(answer, shown)
     }
 
     async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError> {

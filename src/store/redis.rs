@@ -7,10 +7,11 @@
 //! The log's times are the server's `TIME` inside the script, which is wall clock in whole µs; they
 //! become lab time as [`wall_time`](super::wall_time) says.
 
+use super::rule::Decision;
 use super::wall_time::WallAhead;
 use super::{
-    Armed, Attempt, AttemptKind, Fence, Logged, ProtectedStore, ReadAnswer, Reads, Standing,
-    StoreAnswer, StoreError, StoreKind, StoreServer, StoreSpec,
+    Armed, Attempt, AttemptKind, Logged, ProtectedStore, Standing, StoreAnswer, StoreError,
+    StoreKind, StoreServer, StoreSpec,
 };
 use crate::redis_link::{Link, NoAnswer};
 use redis::{Cmd, FromRedisValue, Value};
@@ -114,22 +115,20 @@ impl Redis {
         let value = answer.map_err(|none| self.error(why(none)))?;
         T::from_redis_value(value).map_err(|error| self.error(error.to_string()))
     }
+}
 
-    /// One attempt under this store's fence, with the write that a read was shown.
+#[async_trait::async_trait]
+impl ProtectedStore for Redis {
     async fn put(
-        &self,
+        &mut self,
         attempt: &Attempt,
         kind: AttemptKind,
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let decision = match (kind, self.spec.reads, self.spec.fence) {
-            (AttemptKind::Read, Reads::Open, _) => words::Decision::Before { admitted: true },
-            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => {
-                words::Decision::Inside
-            }
-            (_, _, Fence::Off) => words::Decision::Before { admitted: true },
-            (_, _, Fence::Racy) => match self.ask(&words::read_mark(&attempt.resource)).await {
-                Ok(mark) => words::Decision::Before {
+        let decision = match self.spec.decision(kind) {
+            Some(decision) => decision,
+            None => match self.ask(&words::read_mark(&attempt.resource)).await {
+                Ok(mark) => Decision::Before {
                     admitted: words::mark(mark).admits(attempt, self.spec.once),
                 },
                 Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
@@ -147,22 +146,6 @@ impl Redis {
             }
             Err(NoAnswer::Unknown(why)) => (StoreAnswer::Unknown(why), None),
         }
-    }
-}
-
-#[async_trait::async_trait]
-impl ProtectedStore for Redis {
-    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Write, armed).await.0
-    }
-
-    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Seal, &|| ()).await.0
-    }
-
-    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
-        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed).await;
-        ReadAnswer::of(answer, shown)
     }
 
     async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError> {

@@ -7,6 +7,29 @@
 use super::Attempt;
 use crate::ids::{FencingToken, GrantId};
 
+/// Who decides whether an attempt is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The rule, on the mark as it stands when the store is changed.
+    Inside,
+    /// Somebody else, beforehand.
+    Before {
+        /// What was decided.
+        admitted: bool,
+    },
+}
+
+impl Decision {
+    /// As it is said to a server.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Decision::Inside => "inside",
+            Decision::Before { admitted: true } => "yes",
+            Decision::Before { admitted: false } => "no",
+        }
+    }
+}
+
 /// The newest fencing token that a store has accepted, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mark {

@@ -1,5 +1,7 @@
 //! What a store is opened with, and how strict it is.
 
+use super::AttemptKind;
+use super::rule::Decision;
 use serde::{Deserialize, Serialize};
 
 /// How a store compares fencing tokens.
@@ -54,4 +56,16 @@ pub struct StoreSpec {
     pub location: String,
     /// `CLOCK_MONOTONIC` of lab time 0, ns: the log's times count from here.
     pub lab_zero_ns: u64,
+}
+
+impl StoreSpec {
+    /// Who decides on attempts of this kind; none if the client has to look first.
+    pub(super) fn decision(&self, kind: AttemptKind) -> Option<Decision> {
+        match (kind, self.reads, self.fence) {
+            (AttemptKind::Read, Reads::Open, _) => Some(Decision::Before { admitted: true }),
+            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => Some(Decision::Inside),
+            (_, _, Fence::Off) => Some(Decision::Before { admitted: true }),
+            (_, _, Fence::Racy) => None,
+        }
+    }
 }

@@ -9,9 +9,10 @@
 //! `synchronous = NORMAL`: what a killed process has committed stays; a power failure may take
 //! the last commits, and no drill here cuts the power.
 
+use super::rule::Decision;
 use super::{
-    Armed, Attempt, AttemptKind, Fence, Logged, Opening, ProtectedStore, ReadAnswer, Reads,
-    Standing, StoreAnswer, StoreError, StoreKind, StoreSpec,
+    Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Reads, Standing, StoreAnswer,
+    StoreError, StoreKind, StoreSpec,
 };
 use crate::clock;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -33,15 +34,6 @@ pub const KIND: StoreKind = StoreKind {
 struct Sqlite {
     connection: Connection,
     spec: StoreSpec,
-}
-
-/// Who decides whether an attempt is applied.
-#[derive(Clone, Copy)]
-enum Decision {
-    /// The rule, on the mark as it stands inside the transaction.
-    Inside,
-    /// Somebody else, beforehand.
-    Before { admitted: bool },
 }
 
 /// A file is opened at once; nothing is waited for.
@@ -91,34 +83,6 @@ impl Sqlite {
             connection,
             spec: spec.clone(),
         })
-    }
-
-    /// One attempt under this store's fence, with the write that a read was shown.
-    fn put(
-        &mut self,
-        attempt: &Attempt,
-        kind: AttemptKind,
-        armed: Armed<'_>,
-    ) -> (StoreAnswer, Option<String>) {
-        let decided = match (kind, self.spec.reads, self.spec.fence) {
-            (AttemptKind::Read, Reads::Open, _) => Ok(Decision::Before { admitted: true }),
-            (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => Ok(Decision::Inside),
-            (_, _, Fence::Off) => Ok(Decision::Before { admitted: true }),
-            (_, _, Fence::Racy) => tables::mark(&self.connection, &attempt.resource).map(|mark| {
-                let admitted = mark.admits(attempt, self.spec.once);
-                Decision::Before { admitted }
-            }),
-        };
-        let decision = match decided {
-            Ok(decision) => decision,
-            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
-        };
-        armed();
-        match self.apply(attempt, kind, decision) {
-            Ok(answered) => answered,
-            Err(Trouble::Before(error)) => (StoreAnswer::Failed(error.to_string()), None),
-            Err(Trouble::AtCommit(error)) => (StoreAnswer::Unknown(error.to_string()), None),
-        }
     }
 
     /// The one write transaction: decide, log, and if admitted, write.
@@ -180,17 +144,27 @@ impl Sqlite {
 
 #[async_trait::async_trait]
 impl ProtectedStore for Sqlite {
-    async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Write, armed).0
-    }
-
-    async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Seal, &|| ()).0
-    }
-
-    async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
-        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed);
-        ReadAnswer::of(answer, shown)
+    async fn put(
+        &mut self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+        armed: Armed<'_>,
+    ) -> (StoreAnswer, Option<String>) {
+        let decision = match self.spec.decision(kind) {
+            Some(decision) => decision,
+            None => match tables::mark(&self.connection, &attempt.resource) {
+                Ok(mark) => Decision::Before {
+                    admitted: mark.admits(attempt, self.spec.once),
+                },
+                Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
+            },
+        };
+        armed();
+        match self.apply(attempt, kind, decision) {
+            Ok(answered) => answered,
+            Err(Trouble::Before(error)) => (StoreAnswer::Failed(error.to_string()), None),
+            Err(Trouble::AtCommit(error)) => (StoreAnswer::Unknown(error.to_string()), None),
+        }
     }
 
     async fn outbox(&mut self, resource: &str) -> Result<Vec<String>, StoreError> {

@@ -1,7 +1,7 @@
 //! What is said to the Postgres store and what it answers: statements, parameters, rows; no
 //! decisions. Postgres has no unsigned numbers, so a fencing token above 2^63 - 1 is refused.
 
-use super::super::rule::Mark;
+use super::super::rule::{Decision, Mark};
 use super::super::{Attempt, AttemptKind, Logged, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
 use crate::postgres_link::Param;
@@ -39,13 +39,6 @@ FROM store_attempt ORDER BY n";
 pub(super) const ATTEMPT: &str = "
 SELECT answer, was, shown FROM store_attempt($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
-/// The condition of the `UPDATE` decides.
-pub(super) const INSIDE: &str = "inside";
-/// Somebody else has decided that it is applied.
-pub(super) const YES: &str = "yes";
-/// Somebody else has decided that it is not.
-pub(super) const NO: &str = "no";
-
 /// Reads a row; none if it makes no sense.
 pub(super) type Reading<T> = fn(&Row) -> Option<T>;
 
@@ -63,7 +56,7 @@ impl<'a> Put<'a> {
     /// An error if it cannot be told to this server.
     pub(super) fn new(
         attempt: &'a Attempt,
-        (kind, decision): (AttemptKind, &'static str),
+        (kind, decision): (AttemptKind, Decision),
         spec: &'a StoreSpec,
     ) -> Result<Put<'a>, &'static str> {
         let fencing = attempt.fencing.map(|token| i64::try_from(token.0));
@@ -71,7 +64,7 @@ impl<'a> Put<'a> {
         Ok(Put {
             attempt,
             spec,
-            decision,
+            decision: decision.word(),
             kind: kinds::word(kind),
             grant: attempt.grant.as_ref().map(|grant| grant.0.as_str()),
             fencing: fencing.map_err(|_| "the fencing token is too large for a bigint")?,
@@ -101,22 +94,18 @@ impl<'a> Put<'a> {
 pub(super) fn answer(rows: &[Row]) -> (StoreAnswer, Option<String>) {
     let read = |row: &Row| Some((column::<String>(row, 0)?, token(row, 1)?, column(row, 2)?));
     let [row] = rows else {
-        return (nonsense(), None);
+        return (StoreAnswer::nonsense(), None);
     };
     let Some((word, highest, shown)) = read(row) else {
-        return (nonsense(), None);
+        return (StoreAnswer::nonsense(), None);
     };
     let answer = match word.as_str() {
         "accepted" => StoreAnswer::Accepted,
         "done before" => StoreAnswer::DoneBefore,
         "rejected" => StoreAnswer::Rejected { highest },
-        _ => nonsense(),
+        _ => StoreAnswer::nonsense(),
     };
     (answer, shown)
-}
-
-fn nonsense() -> StoreAnswer {
-    StoreAnswer::Unknown("the store's reply makes no sense".to_owned())
 }
 
 pub(super) fn flag(row: &Row) -> Option<bool> {

@@ -4,7 +4,7 @@
 //! decides, so the numbers have no gaps. Nothing on the server refuses a later change of the list;
 //! only the store's own commands reach it.
 
-use super::super::rule::Mark;
+use super::super::rule::{Decision, Mark};
 use super::super::wall_time::WallAhead;
 use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
@@ -42,15 +42,6 @@ pub(super) struct Birth {
     pub(super) ahead: WallAhead,
 }
 
-/// Who decides whether an attempt is applied.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Decision {
-    /// The rule, inside the script.
-    Inside,
-    /// Somebody else, beforehand.
-    Before { admitted: bool },
-}
-
 /// Nil if there was a store already.
 pub(super) fn give_birth(birth: &Birth) -> Cmd {
     let text = format!("{} {}", birth.version, birth.ahead.0);
@@ -75,11 +66,6 @@ pub(super) fn attempt(
     (kind, decision): (AttemptKind, Decision),
     spec: &StoreSpec,
 ) -> serde_json::Result<Cmd> {
-    let decision = match decision {
-        Decision::Inside => "inside",
-        Decision::Before { admitted: true } => "yes",
-        Decision::Before { admitted: false } => "no",
-    };
     let kind = kinds::word(kind);
     let fencing = attempt.fencing.map(|token| token.0.to_string());
     let grant = attempt.grant.as_ref().map(|grant| grant.0.as_str());
@@ -91,7 +77,10 @@ pub(super) fn attempt(
     ];
     let mut command = command("EVAL", &[ATTEMPT]);
     command.arg(keys.len()).arg(&keys);
-    command.arg(decision).arg(u8::from(spec.once)).arg(kind);
+    command
+        .arg(decision.word())
+        .arg(u8::from(spec.once))
+        .arg(kind);
     command.arg(fencing.unwrap_or_default());
     command.arg(grant.unwrap_or_default()).arg(&attempt.write);
     command.arg(serde_json::to_string(attempt)?);
@@ -105,22 +94,20 @@ pub(super) fn attempt(
 /// answer: something ran, but what?
 pub(super) fn answer(value: Value) -> (StoreAnswer, Option<String>) {
     let Ok((code, highest, shown)) = <(u8, String, String)>::from_redis_value(value) else {
-        return (nonsense(), None);
+        return (StoreAnswer::nonsense(), None);
     };
     let answer = match (code, highest.as_str()) {
         (1, _) => StoreAnswer::Accepted,
         (2, _) => StoreAnswer::DoneBefore,
         (0, "") => StoreAnswer::Rejected { highest: None },
-        (0, highest) => token(highest).map_or_else(nonsense, |token| StoreAnswer::Rejected {
-            highest: Some(token),
-        }),
-        _ => nonsense(),
+        (0, highest) => {
+            token(highest).map_or_else(StoreAnswer::nonsense, |token| StoreAnswer::Rejected {
+                highest: Some(token),
+            })
+        }
+        _ => StoreAnswer::nonsense(),
     };
     (answer, Some(shown).filter(|shown| !shown.is_empty()))
-}
-
-fn nonsense() -> StoreAnswer {
-    StoreAnswer::Unknown("the store's reply makes no sense".to_owned())
 }
 
 /// Highest fencing token and its grant.
