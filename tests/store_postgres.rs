@@ -29,7 +29,10 @@ async fn a_database_without_a_store_or_with_one_of_another_version_is_refused() 
     let error = place.no_open(&spec).await;
     assert!(error.contains("no store has been created"), "{error}");
     place.create(&spec).await;
-    place.database().text("UPDATE store_birth SET version = 9").await;
+    place
+        .database()
+        .text("UPDATE store_birth SET version = 9")
+        .await;
     let error = place.no_open(&spec).await;
     assert!(error.contains("version 9"), "{error}");
 }
@@ -137,7 +140,9 @@ async fn writers_at_once_form_one_order() {
     let writers = (0..4_u64).map(|writer| {
         let spec = spec.clone();
         tokio::spawn(async move {
-            let mut store = (store::find("postgres").unwrap().open)(&spec).await.unwrap();
+            let mut store = (store::find("postgres").unwrap().open)(&spec)
+                .await
+                .unwrap();
             for i in 0..20_u64 {
                 let write = format!("w{writer}.write.{i}");
                 let answer = store.write(&attempt(&write, i + 1), NO_STOP).await;
