@@ -2,7 +2,7 @@
 
 use crate::lab;
 
-use lab::Lab;
+use lab::{Lab, said};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,13 +71,8 @@ impl Own {
         let mut words = vec!["run", "own.toml", "--no-controls", "--out", "reports"];
         words.extend(set.iter().flat_map(|set| ["--set", set]));
         let output = self.lockdrill(&words);
-        (output.status.code(), told(&output))
+        (output.status.code(), said(&output))
     }
-}
-
-fn told(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
 }
 
 /// This machine's redis-server, under whatever name it has.
@@ -246,8 +241,8 @@ fn what_cannot_be_used_is_told_with_its_place_before_anything_starts() {
             "server.config=own.conf",
         ];
         let output = own.lockdrill(&words);
-        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-        told(&output)
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        said(&output)
     };
     assert!(validate("redis-sentinel").contains("lives on several servers"));
     // What only the server itself knows is wrong ends the arm, in the server's own words.

@@ -3,12 +3,12 @@
 
 use crate::lab;
 
-use lab::Lab;
+use lab::{Lab, said};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Nothing is broken, and the job is done once.
 const ONE: &str = r#"summary = "does one come after the other?"
@@ -63,13 +63,9 @@ struct Suite {
 
 impl Suite {
     fn of(drills: &[(&str, &str)]) -> Suite {
-        let lab = Lab::new();
-        fs::create_dir(lab.folder.path().join("experiments")).unwrap();
-        for (name, text) in drills {
-            let file = format!("experiments/{name}.toml");
-            fs::write(lab.folder.path().join(file), text).unwrap();
+        Suite {
+            lab: Lab::with_drills(drills),
         }
-        Suite { lab }
     }
 
     fn folder(&self) -> &Path {
@@ -127,11 +123,6 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
-}
-
-fn said(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
 }
 
 fn pairs(expected: &[(&str, usize)]) -> Vec<(String, usize)> {
@@ -257,24 +248,15 @@ fn judged_again(suite: &Suite) {
 #[test]
 fn a_night_says_its_seed_keeps_its_trend_and_fails_with_the_code_of_its_worst_drill() {
     let suite = Suite::of(&[("bad", BAD), ("one", ONE)]);
-    let scripts = suite.folder().join("scripts");
-    fs::create_dir(&scripts).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly");
-    fs::copy(script, scripts.join("nightly")).unwrap();
     let night = |drills: &[&str], code: i32| {
-        let mut script = Command::new(scripts.join("nightly"));
-        let state = suite.lab.state();
-        script
-            .env("LOCKDRILL_STATE_DIR", &state)
-            .env("TMPDIR", &state);
         let summary = suite.folder().join("summary.md");
+        let mut script = suite.lab.script("nightly");
         script
             .env("N", "1")
             .env("KEEP", "1")
             .env("SEED", "20260131")
-            .env("PROXIES", "");
-        script.env("GITHUB_STEP_SUMMARY", &summary);
-        script.env("LOCKDRILL", env!("CARGO_BIN_EXE_lockdrill"));
+            .env("PROXIES", "")
+            .env("GITHUB_STEP_SUMMARY", &summary);
         let output = script.arg("--no-controls").args(drills).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", said(&output));
         (said(&output), fs::read_to_string(summary).unwrap())

@@ -1,21 +1,7 @@
 //! Which drills run on a lock that lives on a Postgres server, and why the others do not.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use lockdrill::experiment::{Experiment, Overrides, read};
-use std::path::Path;
-
-/// A drill that is shipped, on another lock.
-fn on(lock: &str, drill: &str) -> Result<Experiment, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = root.join("experiments").join(format!("{drill}.toml"));
-    let text = std::fs::read_to_string(file).unwrap();
-    let overrides = Overrides {
-        lock: Some(lock.to_owned()),
-        ..Overrides::default()
-    };
-    let name = format!("{drill}.toml");
-    read(drill, &name, &text, &overrides).map_err(|refused| refused.to_string())
-}
+use crate::support::shipped::{are_refused_with_the_reason, on};
 
 #[test]
 fn what_means_something_on_postgres_is_taken() {
@@ -55,26 +41,26 @@ fn a_control_that_does_not_fit_postgres_does_not_apply() {
 }
 
 #[test]
-fn what_means_nothing_on_postgres_is_refused_with_the_reason() {
-    for (drill, why) in [
-        ("evict", "`evict` is a command to Redis"),
-        ("flush", "`flush` is a command to Redis"),
-        ("counter-reset", "`counter-reset` is a command to Redis"),
-        ("noscript", "`forget-scripts` is a command to Redis"),
-        ("refuse-writes", "`refuse-writes` is a command to Redis"),
-        (
-            "held-reply",
-            "no request of the lock `postgres` can be told from others",
-        ),
-        ("restart-none", "forgets nothing when its server is killed"),
-        (
-            "restart-everysec",
-            "the lock `postgres` keeps all that it has answered",
-        ),
-    ] {
-        let told = on("postgres", drill).unwrap_err();
-        assert!(told.contains(why), "{drill}: {told}");
-    }
+fn what_means_nothing_on_postgres_are_refused_with_the_reason() {
+    are_refused_with_the_reason(
+        "postgres",
+        &[
+            ("evict", "`evict` is a command to Redis"),
+            ("flush", "`flush` is a command to Redis"),
+            ("counter-reset", "`counter-reset` is a command to Redis"),
+            ("noscript", "`forget-scripts` is a command to Redis"),
+            ("refuse-writes", "`refuse-writes` is a command to Redis"),
+            (
+                "held-reply",
+                "no request of the lock `postgres` can be told from others",
+            ),
+            ("restart-none", "forgets nothing when its server is killed"),
+            (
+                "restart-everysec",
+                "the lock `postgres` keeps all that it has answered",
+            ),
+        ],
+    );
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! because a back end cannot do it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use lockdrill::experiment::{self, Experiment, LoadRequest, Loaded, Overrides, read};
+use crate::support::shipped::on;
+use lockdrill::experiment::{self, LoadRequest, Loaded, Overrides};
 use std::path::Path;
 
 fn suite_on(lock: &str) -> LoadRequest {
@@ -15,12 +16,6 @@ fn suite_on(lock: &str) -> LoadRequest {
         root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(),
         ..LoadRequest::default()
     }
-}
-
-fn on(lock: &str, drill: &str) -> Result<Experiment, String> {
-    let file = format!("experiments/{drill}.toml");
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file)).unwrap();
-    read(drill, &file, &text, &suite_on(lock).overrides).map_err(|refused| refused.to_string())
 }
 
 #[test]

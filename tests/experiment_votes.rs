@@ -1,36 +1,21 @@
 //! Which drills run on a lock of which a quorum has to agree, and why the others do not.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use lockdrill::experiment::{Experiment, Overrides, read};
-use std::path::Path;
-
-/// A drill that is shipped, on another lock, with some paths set.
-fn on(lock: &str, drill: &str, set: &[&str]) -> Result<Experiment, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = root.join("experiments").join(format!("{drill}.toml"));
-    let text = std::fs::read_to_string(file).unwrap();
-    let overrides = Overrides {
-        lock: Some(lock.to_owned()),
-        set: set.iter().map(|set| (*set).to_owned()).collect(),
-        ..Overrides::default()
-    };
-    let name = format!("{drill}.toml");
-    read(drill, &name, &text, &overrides).map_err(|refused| refused.to_string())
-}
+use crate::support::shipped::{on, with};
 
 #[test]
 fn what_means_something_on_several_votes_is_taken() {
     for drill in ["pause", "kill", "partition", "outage", "herd", "renew"] {
-        let taken = on("redlock", drill, &[]).unwrap();
+        let taken = on("redlock", drill).unwrap();
         assert_eq!(taken.main.lock.voters, 3, "{drill}");
     }
-    let five = on("redlock", "pause", &["lock.voters=5"]).unwrap();
+    let five = with("redlock", "pause", &["lock.voters=5"]).unwrap();
     assert_eq!((five.main.lock.voters, five.main.lock.quorum()), (5, 3));
     assert_eq!(five.controls.len(), 3, "every control of it applies");
 }
 
 #[test]
-fn what_means_nothing_there_is_refused_with_the_reason() {
+fn what_means_nothing_there_are_refused_with_the_reason() {
     for (drill, set, why) in [
         ("restart", "", "no one server has the lock `redlock`"),
         ("flush", "", "no one server has the lock `redlock`"),
@@ -46,10 +31,10 @@ fn what_means_nothing_there_is_refused_with_the_reason() {
         ),
     ] {
         let set: Vec<&str> = [set].into_iter().filter(|set| !set.is_empty()).collect();
-        let told = on("redlock", drill, &set).unwrap_err();
+        let told = with("redlock", drill, &set).unwrap_err();
         assert!(told.contains(why), "{drill}: {told}");
     }
-    let told = on("redis", "redlock-minority", &[]).unwrap_err();
+    let told = on("redis", "redlock-minority").unwrap_err();
     assert!(
         told.contains("the servers of `redis` have no votes"),
         "{told}"

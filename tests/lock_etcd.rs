@@ -7,40 +7,18 @@ use crate::support::one_server::OneServer as _;
 
 use lockdrill::env::etcd::stream;
 use lockdrill::env::seen::Observed;
-use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::flaws::Flaw;
-use lockdrill::lock::service::LockName;
-use lockdrill::lock::{Acquired, LockManager, LostReason, Release, Renewal};
+use lockdrill::lock::{Acquired, Release, Renewal};
 use lockdrill::timeline::event::{Change, Event};
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use support::etcd_server::EtcdServer;
-use support::one_server;
-use support::place::{Place, Remembering};
-use support::proxy::{Mode, Proxy};
+use support::late_holder::{each_flaw_shows_where_the_sound_code_holds, late};
+use support::one_server::{self, a_holder_without_replies_is_told_unknown, deciding, locks_on};
+use support::place::Remembering;
+use support::proxy::Mode;
 use support::redis_lab::{LONG, MS, SHORT, acquire, granted, unknown, until};
 use tokio_util::sync::CancellationToken;
-
-async fn with(spec: ConnectSpec) -> LockManager {
-    one_server::locks_of("etcd", spec).await
-}
-
-async fn at(address: String) -> LockManager {
-    with(ConnectSpec::new(address)).await
-}
-
-/// Locks whose first transaction, after the lease was granted, finds the proxy in that mode.
-async fn deciding(server: &EtcdServer, mode: Mode) -> (Arc<Proxy>, LockManager) {
-    let proxy = Arc::new(Proxy::before(server.address()).await);
-    let (before, first) = (Arc::clone(&proxy), AtomicBool::new(true));
-    let spec = ConnectSpec::new(proxy.address()).arming(Arc::new(move || {
-        if first.swap(false, Ordering::SeqCst) {
-            before.set(mode);
-        }
-    }));
-    (proxy, with(spec).await)
-}
 
 async fn until_nothing_is_left(server: &EtcdServer) {
     until("that nothing is left", || async {
@@ -62,14 +40,7 @@ async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant() {
     let made = before["kvs"][0]["create_revision"].as_str().unwrap();
     assert_eq!(lock.fencing_token().unwrap().0.to_string(), made);
     assert_eq!(server.tell("kv/range", &look)["kvs"], before["kvs"]);
-    proxy.set(Mode::HoldReplies);
-    assert!(
-        matches!(lock.renew().await, Renewal::Unknown(_)),
-        "not lost"
-    );
-    assert!(lock.is_locked());
-    assert!(matches!(lock.release().await, Release::Unknown(_)));
-    proxy.set(Mode::Pass);
+    a_holder_without_replies_is_told_unknown(&proxy, &lock).await;
     // The release was executed; that its lease is given back too is left to this one.
     assert_eq!(lock.release().await, Release::AlreadyLost);
     until_nothing_is_left(&server).await;
@@ -107,7 +78,7 @@ async fn a_transaction_that_is_still_on_its_way_at_the_release_makes_nothing() {
     let lock = unknown(&locks, SHORT).await;
     let leases = server.tell("lease/leases", &json!({}));
     let lease = leases["leases"][0]["ID"].as_str().unwrap();
-    let other = at(server.address()).await;
+    let other = locks_on(&server).await;
     let released = other.release("k", &source.last()).await;
     assert_eq!(released, Release::AlreadyLost);
     let late = json!({ "success": [{ "request_put": { "key": "YXBwOms=", "lease": lease } }] });
@@ -136,7 +107,7 @@ async fn a_stopped_server_costs_the_budget_and_no_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_is_rounded_up_on_the_server_and_not_believed_in_beyond_what_was_asked_for() {
     let server = EtcdServer::start();
-    let locks = at(server.address()).await;
+    let locks = locks_on(&server).await;
     for (lease, kept) in [(MS, "1"), (1_500 * MS, "2"), (2_000 * MS, "2")] {
         let handle = locks
             .acquire("k", &support::redis_lab::options(lease))
@@ -162,84 +133,22 @@ async fn a_lease_is_rounded_up_on_the_server_and_not_believed_in_beyond_what_was
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten() {
     let server = EtcdServer::start();
-    let kind = backends::named("etcd").unwrap();
-    let service = (kind.connect)(ConnectSpec::new(server.address())).await;
-    let service = service.unwrap();
-    let (prefix, key) = ("app:".to_owned(), "k".to_owned());
-    let name = LockName { prefix, key };
-    let locks = at(server.address()).await;
-    let lock = granted(&locks, LONG).await;
-    let mut waiters = Vec::new();
-    for number in 0..3 {
-        let mut ear = service.watch(&name);
-        let (told, woken) = tokio::sync::mpsc::unbounded_channel();
-        let listening = tokio::spawn(async move {
-            loop {
-                ear.woken().await;
-                told.send(()).unwrap();
-            }
-        });
-        waiters.push((listening, woken));
-        until("one more in the queue", || async {
-            server.queue("app:") == number + 1
-        })
-        .await;
-    }
-    let patience = tokio::time::Duration::from_secs(20);
-    let (first, mut woken) = waiters.remove(0);
-    lock.release().await;
-    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    heard.expect("woken by the release");
-    let (left, _) = waiters.remove(0);
-    left.abort();
-    until("one less in the queue", || async {
-        server.queue("app:") == 2
-    })
+    let queue = async || server.queue("app:");
+    let at = ("etcd", server.address());
+    one_server::the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten(
+        at,
+        queue,
+        false,
+        async || until_nothing_is_left(&server).await,
+    )
     .await;
-    let (last, mut woken) = waiters.remove(0);
-    assert!(woken.try_recv().is_err(), "not its turn");
-    first.abort();
-    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    heard.expect("it is the head now, and finds the lock free");
-    last.abort();
-    until_nothing_is_left(&server).await;
-}
-
-/// A late holder gives back, or renews, what is no longer its own.
-async fn late(flaw: Option<Flaw>) -> (Renewal, bool) {
-    let place = Place::flawed("etcd", flaw).await;
-    let (a, b) = (place.manager().await, place.manager().await);
-    let source = place.identity();
-    let held = place.granted(&a.with_source(source.clone()), LONG).await;
-    assert_eq!(
-        b.release(place.key(), &source.last()).await,
-        Release::Released
-    );
-    let next = place.granted(&b, LONG).await;
-    let renewed = held.renew().await;
-    held.release().await;
-    (renewed, next.renew().await == Renewal::Renewed)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_flaw_of_the_back_end_shows_where_the_sound_code_holds() {
-    let foreign = Renewal::Lost(LostReason::Foreign);
-    assert_eq!(late(None).await, (foreign.clone(), true));
-    let blind = late(Some(Flaw::BlindRelease)).await;
-    assert_eq!(blind, (foreign, false), "the successor's lock is gone");
-    let blind = late(Some(Flaw::BlindRenew)).await;
+    each_flaw_shows_where_the_sound_code_holds("etcd").await;
+    let blind = late("etcd", Some(Flaw::BlindRenew)).await;
     assert_eq!(blind, (Renewal::Renewed, true), "the successor's lease");
-    for (flaw, renewal) in [
-        (None, Renewal::Lost(LostReason::Absent)),
-        (Some(Flaw::RenewRecreates), Renewal::Renewed),
-    ] {
-        let place = Place::flawed("etcd", flaw).await;
-        let (a, b) = (place.manager().await, place.manager().await);
-        let source = place.identity();
-        let held = place.granted(&a.with_source(source.clone()), LONG).await;
-        b.release(place.key(), &source.last()).await;
-        assert_eq!(held.renew().await, renewal);
-    }
 }
 
 /// What an observer who comes late is told, up to where it is in sync or hears no more.
@@ -265,7 +174,7 @@ async fn followed(server: &EtcdServer) -> (Vec<Change>, Option<String>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_observer_who_comes_late_is_told_all_unless_the_server_has_forgotten_it() {
     let server = EtcdServer::start();
-    let locks = at(server.address()).await;
+    let locks = locks_on(&server).await;
     let lock = granted(&locks, LONG).await;
     assert_eq!(lock.renew().await, Renewal::Renewed);
     assert_eq!(lock.release().await, Release::Released);

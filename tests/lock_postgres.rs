@@ -4,11 +4,10 @@
 
 use crate::support;
 
-use lockdrill::lock::backends::{self, ConnectSpec};
-use lockdrill::lock::service::LockName;
-use lockdrill::lock::{LockError, LockManager, Release, Renewal};
+use lockdrill::lock::backends::ConnectSpec;
+use lockdrill::lock::{LockError, LockManager, Release};
 use std::sync::Arc;
-use support::one_server;
+use support::one_server::{self, a_holder_without_replies_is_told_unknown};
 use support::place::Remembering;
 use support::postgres_server::{Database, PostgresServer};
 use support::proxy::{Mode, Proxy};
@@ -40,14 +39,7 @@ async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant() {
     lock.enter(LONG, &CancellationToken::new()).await.unwrap();
     assert_eq!(lock.fencing_token().unwrap().0, 1, "minted once");
     assert_eq!(database.text(row).await, before, "not refreshed");
-    proxy.set(Mode::HoldReplies);
-    assert!(
-        matches!(lock.renew().await, Renewal::Unknown(_)),
-        "not lost"
-    );
-    assert!(lock.is_locked());
-    assert!(matches!(lock.release().await, Release::Unknown(_)));
-    proxy.set(Mode::Pass);
+    a_holder_without_replies_is_told_unknown(&proxy, &lock).await;
     // The connection was thrown away, and a new one needs replies: it was never sent.
     assert_eq!(lock.release().await, Release::Released);
 }
@@ -145,47 +137,13 @@ async fn a_row_that_somebody_keeps_is_refused_in_time_and_a_session_that_was_end
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten() {
     let database = PostgresServer::shared().database().await;
-    let kind = backends::named("postgres").unwrap();
-    let service = (kind.connect)(ConnectSpec::new(database.address()))
-        .await
-        .unwrap();
-    let (prefix, key) = ("app:".to_owned(), "k".to_owned());
-    let name = LockName { prefix, key };
-    let locks = at(database.address()).await;
-    let lock = granted(&locks, LONG).await;
-    let mut waiters = Vec::new();
-    for number in 0..3 {
-        let mut ear = service.watch(&name);
-        let (told, woken) = tokio::sync::mpsc::unbounded_channel();
-        let listening = tokio::spawn(async move {
-            loop {
-                ear.woken().await;
-                told.send(()).unwrap();
-            }
-        });
-        waiters.push((listening, woken));
-        until("one more in the queue", || async {
-            database.queue().await == number + 1
-        })
-        .await;
-    }
-    let patience = tokio::time::Duration::from_secs(20);
-    let (first, mut woken) = waiters.remove(0);
-    let mut hear = async || tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    hear().await.expect("the head of the queue looks once");
-    lock.release().await;
-    hear().await.expect("woken by the release");
-    let (left, _) = waiters.remove(0);
-    left.abort();
-    until("one less in the queue", || async {
-        database.queue().await == 2
-    })
+    let queue = async || database.queue().await;
+    let at = ("postgres", database.address());
+    one_server::the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten(
+        at,
+        queue,
+        true,
+        async || until("an empty queue", || async { queue().await == 0 }).await,
+    )
     .await;
-    let (last, mut woken) = waiters.remove(0);
-    assert!(woken.try_recv().is_err(), "not its turn");
-    first.abort();
-    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    heard.expect("it is the head now, and looks");
-    last.abort();
-    until("an empty queue", || async { database.queue().await == 0 }).await;
 }

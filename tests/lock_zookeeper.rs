@@ -7,41 +7,16 @@ use crate::support::one_server::OneServer as _;
 
 use lockdrill::env::seen::Observed;
 use lockdrill::env::zookeeper::{observe, stream};
-use lockdrill::lock::backends::{self, ConnectSpec};
-use lockdrill::lock::flaws::Flaw;
-use lockdrill::lock::service::LockName;
-use lockdrill::lock::{Acquired, LockError, LockManager, LostReason, Release, Renewal};
+use lockdrill::lock::{Acquired, LockError, LockManager, Release, Renewal};
 use lockdrill::timeline::event::{Change, Event};
 use nix::sys::signal::Signal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use support::one_server;
-use support::place::Place;
-use support::proxy::{Mode, Proxy};
+use support::late_holder::each_flaw_shows_where_the_sound_code_holds;
+use support::one_server::{self, a_holder_without_replies_is_told_unknown, deciding, locks_on};
+use support::proxy::Mode;
 use support::redis_lab::{LONG, MS, SHORT, acquire, granted, options, unknown, until};
 use support::zookeeper_server::ZookeeperServer;
 use tokio_util::sync::CancellationToken;
-
-async fn with(spec: ConnectSpec) -> LockManager {
-    one_server::locks_of("zookeeper", spec).await
-}
-
-async fn at(address: String) -> LockManager {
-    with(ConnectSpec::new(address)).await
-}
-
-/// Locks whose first request that decides finds the proxy in that mode, its session being there.
-async fn deciding(server: &ZookeeperServer, mode: Mode) -> (Arc<Proxy>, LockManager) {
-    let proxy = Arc::new(Proxy::before(server.address()).await);
-    let (before, first) = (Arc::clone(&proxy), AtomicBool::new(true));
-    let spec = ConnectSpec::new(proxy.address()).arming(Arc::new(move || {
-        if first.swap(false, Ordering::SeqCst) {
-            before.set(mode);
-        }
-    }));
-    (proxy, with(spec).await)
-}
 
 async fn until_nothing_is_left(server: &ZookeeperServer) {
     until("that nothing is left", || async {
@@ -55,7 +30,7 @@ async fn until_nothing_is_left(server: &ZookeeperServer) {
 async fn what_has_no_answer_is_unknown_and_found_again_or_given_back() {
     let server = ZookeeperServer::start();
     // A folder that is there already: the request that decides is the first.
-    let locks = at(server.address()).await;
+    let locks = locks_on(&server).await;
     assert_eq!(
         granted(&locks, LONG).await.release().await,
         Release::Released
@@ -75,16 +50,9 @@ async fn a_held_reply_is_unknown_and_the_resend_gets_the_same_grant(server: &Zoo
     proxy.set(Mode::Pass);
     lock.enter(LONG, &CancellationToken::new()).await.unwrap();
     assert_eq!(server.nodes("app:k/"), before, "the same grant");
-    let other = at(server.address()).await;
+    let other = locks_on(server).await;
     assert!(matches!(acquire(&other, LONG).await, Ok(Acquired::Busy(_))));
-    proxy.set(Mode::HoldReplies);
-    assert!(
-        matches!(lock.renew().await, Renewal::Unknown(_)),
-        "not lost"
-    );
-    assert!(lock.is_locked());
-    assert!(matches!(lock.release().await, Release::Unknown(_)));
-    proxy.set(Mode::Pass);
+    a_holder_without_replies_is_told_unknown(&proxy, &lock).await;
     // Whether the first release was executed or not, this one ends it.
     let again = lock.release().await;
     assert!(!matches!(again, Release::Unknown(_)), "{again:?}");
@@ -120,7 +88,7 @@ async fn an_acquire_that_is_dropped_after_it_was_executed_is_given_back(server: 
 /// The server keeps no session for longer than it is told to, and none for less than a tick; the
 /// holder believes in no more than it asked for.
 async fn a_lease_is_what_the_server_keeps_and_no_more_than_was_asked_for(server: &ZookeeperServer) {
-    let locks = at(server.address()).await;
+    let locks = locks_on(server).await;
     for (lease, believed) in [
         (1_000 * LONG, Duration::from_secs(600)),
         (1_500 * MS, 1_500 * MS),
@@ -139,7 +107,7 @@ async fn a_lease_is_what_the_server_keeps_and_no_more_than_was_asked_for(server:
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_stopped_or_killed_is_an_error_and_forgets_nothing() {
     let server = ZookeeperServer::start();
-    let locks = at(server.address()).await;
+    let locks = locks_on(&server).await;
     server.signal(Signal::SIGSTOP);
     let began = Instant::now();
     let refused = acquire(&locks, SHORT).await.unwrap_err();
@@ -155,7 +123,7 @@ async fn a_server_that_is_stopped_or_killed_is_an_error_and_forgets_nothing() {
 
 /// What an observer who comes late is told, up to where it is in sync and to the server's end.
 async fn an_observer_who_comes_late_is_told_all(server: &ZookeeperServer) {
-    let locks = at(server.address()).await;
+    let locks = locks_on(server).await;
     let lock = granted(&locks, LONG).await;
     assert_eq!(lock.renew().await, Renewal::Renewed);
     let left = granted_elsewhere(&locks).await;
@@ -213,85 +181,25 @@ async fn granted_elsewhere(locks: &LockManager) -> lockdrill::lock::LockHandle {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten() {
     let server = ZookeeperServer::shared();
-    let kind = backends::named("zookeeper").unwrap();
-    let service = (kind.connect)(ConnectSpec::new(server.address())).await;
-    let service = service.unwrap();
-    let (prefix, key) = ("app:".to_owned(), "k".to_owned());
-    let name = LockName { prefix, key };
-    let locks = at(server.address()).await;
-    let lock = granted(&locks, LONG).await;
-    let mut waiters = Vec::new();
-    for number in 0..3 {
-        let mut ear = service.watch(&name);
-        let (told, woken) = tokio::sync::mpsc::unbounded_channel();
-        let listening = tokio::spawn(async move {
-            loop {
-                ear.woken().await;
-                told.send(()).unwrap();
-            }
-        });
-        waiters.push((listening, woken));
-        until("one more in the queue", || async {
-            server.queue("app:k/") == number + 1
-        })
-        .await;
-    }
-    let patience = tokio::time::Duration::from_secs(20);
-    let (first, mut woken) = waiters.remove(0);
-    lock.release().await;
-    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    heard.expect("woken by the release");
-    let (left, _) = waiters.remove(0);
-    left.abort();
-    until("one less in the queue", || async {
-        server.queue("app:k/") == 2
-    })
+    let queue = async || server.queue("app:k/");
+    let at = ("zookeeper", server.address());
+    one_server::the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten(
+        at,
+        queue,
+        false,
+        async || {
+            until("an empty queue", || async {
+                server.nodes("app:k/").is_empty()
+            })
+            .await;
+        },
+    )
     .await;
-    let (last, mut woken) = waiters.remove(0);
-    assert!(woken.try_recv().is_err(), "not its turn");
-    first.abort();
-    let heard = tokio::time::timeout(patience, woken.recv()).await.unwrap();
-    heard.expect("it is the head now, and finds the lock free");
-    last.abort();
-    until("an empty queue", || async {
-        server.nodes("app:k/").is_empty()
-    })
-    .await;
-}
-
-/// A late holder gives back, or renews, what is no longer its own.
-async fn late(flaw: Option<Flaw>) -> (Renewal, bool) {
-    let place = Place::flawed("zookeeper", flaw).await;
-    let (a, b) = (place.manager().await, place.manager().await);
-    let source = place.identity();
-    let held = place.granted(&a.with_source(source.clone()), LONG).await;
-    assert_eq!(
-        b.release(place.key(), &source.last()).await,
-        Release::Released
-    );
-    let next = place.granted(&b, LONG).await;
-    let renewed = held.renew().await;
-    held.release().await;
-    (renewed, next.renew().await == Renewal::Renewed)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_flaw_of_the_back_end_shows_where_the_sound_code_holds() {
     // Kept, so that each place finds it.
     let _server = ZookeeperServer::shared();
-    let foreign = Renewal::Lost(LostReason::Foreign);
-    assert_eq!(late(None).await, (foreign.clone(), true));
-    let blind = late(Some(Flaw::BlindRelease)).await;
-    assert_eq!(blind, (foreign, false), "the successor's lock is gone");
-    for (flaw, renewal) in [
-        (None, Renewal::Lost(LostReason::Absent)),
-        (Some(Flaw::RenewRecreates), Renewal::Renewed),
-    ] {
-        let place = Place::flawed("zookeeper", flaw).await;
-        let (a, b) = (place.manager().await, place.manager().await);
-        let source = place.identity();
-        let held = place.granted(&a.with_source(source.clone()), LONG).await;
-        b.release(place.key(), &source.last()).await;
-        assert_eq!(held.renew().await, renewal);
-    }
+    each_flaw_shows_where_the_sound_code_holds("zookeeper").await;
 }

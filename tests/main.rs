@@ -71,6 +71,7 @@ mod setup;
 mod store_contract;
 mod store_jobs;
 mod store_model;
+mod store_postgres;
 mod store_reads;
 mod store_redis;
 mod store_sqlite;

@@ -3,11 +3,9 @@
 
 use crate::lab;
 
-use lab::Lab;
+use lab::{Lab, said};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 /// Means something on every back end.
 const CALM: &str = r#"summary = "does one come after the other?"
@@ -45,11 +43,6 @@ target  = "lock-server"
 when    = { after = "a.write.1.accepted" }
 "#;
 
-fn said(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}\n{}", text(&output.stdout), text(&output.stderr))
-}
-
 fn cell<'v>(matrix: &'v Value, drill: &str, lock: &str) -> &'v Value {
     let rows = matrix["drills"].as_array().unwrap();
     let row = rows.iter().find(|row| row["drill"] == drill).unwrap();
@@ -59,22 +52,11 @@ fn cell<'v>(matrix: &'v Value, drill: &str, lock: &str) -> &'v Value {
 
 #[test]
 fn two_drills_on_two_back_ends_are_played_and_shown_in_one_table() {
-    let lab = Lab::new();
+    let lab = Lab::with_drills(&[("calm", CALM), ("forgotten", FORGOTTEN)]);
     let folder = lab.folder.path();
-    for made in ["experiments", "scripts"] {
-        fs::create_dir(folder.join(made)).unwrap();
-    }
-    fs::write(folder.join("experiments/calm.toml"), CALM).unwrap();
-    fs::write(folder.join("experiments/forgotten.toml"), FORGOTTEN).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/matrix");
-    fs::copy(script, folder.join("scripts/matrix")).unwrap();
-
-    let played = Command::new("bash")
-        .arg(folder.join("scripts/matrix"))
-        .env("LOCKDRILL", env!("CARGO_BIN_EXE_lockdrill"))
+    let mut played = lab.script("matrix");
+    let played = played
         .env("LOCKS", "memory redis redlock")
-        .env("LOCKDRILL_STATE_DIR", lab.state())
-        .env("TMPDIR", lab.state())
         .output()
         .unwrap();
     assert_eq!(played.status.code(), Some(0), "{}", said(&played));

@@ -2,7 +2,7 @@
 
 use crate::lab;
 
-use lab::{Lab, arm, outcome, timeline};
+use lab::{Lab, PAUSE_HOLDS, arm, assert_each_holds, outcome, timeline};
 use std::path::Path;
 
 fn the_pause_drill_passes(isolation: &str) {
@@ -15,18 +15,7 @@ fn the_pause_drill_passes(isolation: &str) {
 
     let main = arm(&value, 0, "main");
     assert_eq!(main["verdict"], "pass");
-    for check in [
-        "evidence",
-        "records_agree",
-        "single_holder",
-        "honest_belief",
-        "fencing_rises",
-        "no_stale_write",
-        "owner_only",
-        "recovers",
-    ] {
-        assert_eq!(outcome(main, check), "holds", "{check}: {main:#}");
-    }
+    assert_each_holds(main, &PAUSE_HOLDS);
 
     let control = arm(&value, 0, "unfenced");
     assert_eq!(

@@ -2,13 +2,11 @@
 //! a writer may be stopped, and what the log tells.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::stores::StorePlace;
+use crate::support::stores::{NO_STOP, StorePlace};
 use lockdrill::clock::monotonic_ns;
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{self, Attempt, AttemptKind, Fence, StoreAnswer};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
 
 macro_rules! over_every_store {
     ($($contract:ident),+ $(,)?) => {

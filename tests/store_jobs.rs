@@ -1,12 +1,10 @@
 //! A job that is delivered twice, over every kind of store.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::stores::StorePlace;
+use crate::support::stores::{NO_STOP, StorePlace};
 
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{self, Attempt, Fence, ProtectedStore, StoreAnswer};
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
 
 fn attempt(write: &str, fencing: u64, job: Option<&str>) -> Attempt {
     let worker = write.split('.').next().unwrap();

@@ -4,23 +4,8 @@
 
 use crate::support::one_server::OneServer;
 use crate::support::postgres_server::PostgresServer;
-use crate::support::proxy::{Mode, Proxy};
-use crate::support::stores::StorePlace;
-use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, StoreAnswer};
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
-
-fn attempt(write: &str, fencing: u64) -> Attempt {
-    Attempt {
-        resource: "account".to_owned(),
-        write: write.to_owned(),
-        based_on: None,
-        grant: Some(GrantId("a.1".to_owned())),
-        fencing: Some(FencingToken(fencing)),
-        job: None,
-    }
-}
+use crate::support::stores::{self, NO_STOP, StorePlace, attempt};
+use lockdrill::store::{self, Fence, StoreAnswer};
 
 #[tokio::test]
 async fn a_database_without_a_store_or_with_one_of_another_version_is_refused() {
@@ -29,20 +14,18 @@ async fn a_database_without_a_store_or_with_one_of_another_version_is_refused() 
     let error = place.no_open(&spec).await;
     assert!(error.contains("no store has been created"), "{error}");
     place.create(&spec).await;
-    place.database().text("UPDATE store_birth SET version = 9").await;
+    place
+        .database()
+        .text("UPDATE store_birth SET version = 9")
+        .await;
     let error = place.no_open(&spec).await;
     assert!(error.contains("version 9"), "{error}");
 }
 
 #[tokio::test]
 async fn a_location_is_an_address_with_its_scheme() {
-    let place = StorePlace::of("postgres");
-    for location in ["127.0.0.1:5433", "redis://127.0.0.1:1", "postgres://"] {
-        let mut spec = place.spec(Fence::Atomic);
-        spec.location = location.to_owned();
-        let error = place.no_open(&spec).await;
-        assert!(error.starts_with(&format!("store `{location}`")), "{error}");
-    }
+    let locations = ["127.0.0.1:5433", "redis://127.0.0.1:1", "postgres://"];
+    stores::each_location_is_refused("postgres", &locations).await;
 }
 
 #[tokio::test]
@@ -51,12 +34,9 @@ async fn what_cannot_be_sent_is_a_definite_failure() {
     let place = StorePlace::of("postgres");
     let mut spec = place.spec(Fence::Atomic);
     spec.location = format!("postgres://{}", server.address());
-    let mut store = place.create(&spec).await;
+    let store = place.create(&spec).await;
     server.kill();
-    // The broken connection is found out by a question that may go unanswered.
-    assert!(store.read("account").await.is_err());
-    let answer = store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert!(matches!(answer, StoreAnswer::Failed(_)), "{answer:?}");
+    stores::what_cannot_be_sent_is_a_definite_failure(store).await;
 }
 
 #[tokio::test]
@@ -77,21 +57,7 @@ async fn what_the_server_refuses_is_a_definite_failure_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_whose_answer_is_cut_off_is_unknown_and_was_done() {
-    let place = StorePlace::of("postgres");
-    let mut spec = place.spec(Fence::Atomic);
-    let mut direct = place.create(&spec).await;
-    let proxy = Proxy::before(place.database().place()).await;
-    let name = place.database().name();
-    spec.location = format!("postgres://{}/{name}", proxy.address());
-    let mut store = place.open(&spec).await;
-    proxy.set(Mode::CloseAtReply);
-    let answer = store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert!(matches!(answer, StoreAnswer::Unknown(_)), "{answer:?}");
-    assert!(direct.log().await.unwrap()[0].accepted);
-
-    proxy.set(Mode::Pass);
-    let answer = store.write(&attempt("a.write.2", 1), NO_STOP).await;
-    assert_eq!(answer, StoreAnswer::Accepted, "on a new connection");
+    stores::a_write_whose_answer_is_cut_off_is_unknown_and_was_done("postgres").await;
 }
 
 #[tokio::test]
@@ -114,18 +80,11 @@ async fn the_log_can_be_added_to_and_nothing_else() {
 
 #[tokio::test]
 async fn times_are_an_error_once_the_wall_clock_was_set() {
-    let place = StorePlace::of("postgres");
-    let spec = place.spec(Fence::Atomic);
-    let mut store = place.create(&spec).await;
-    store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert_eq!(store.log().await.unwrap().len(), 1);
-
-    // As if it had been set by a second since.
-    let set = "UPDATE store_birth SET wall_ahead_ns = wall_ahead_ns - 1000000000";
-    place.database().text(set).await;
-    let mut store = place.open(&spec).await;
-    let error = store.log().await.unwrap_err().to_string();
-    assert!(error.contains("wall clock was set"), "{error}");
+    stores::times_are_an_error_once_the_wall_clock_was_set("postgres", async |place| {
+        let set = "UPDATE store_birth SET wall_ahead_ns = wall_ahead_ns - 1000000000";
+        place.database().text(set).await;
+    })
+    .await;
 }
 
 /// Writers of several connections at once: one line after another, without gaps.
@@ -137,7 +96,9 @@ async fn writers_at_once_form_one_order() {
     let writers = (0..4_u64).map(|writer| {
         let spec = spec.clone();
         tokio::spawn(async move {
-            let mut store = (store::find("postgres").unwrap().open)(&spec).await.unwrap();
+            let mut store = (store::find("postgres").unwrap().open)(&spec)
+                .await
+                .unwrap();
             for i in 0..20_u64 {
                 let write = format!("w{writer}.write.{i}");
                 let answer = store.write(&attempt(&write, i + 1), NO_STOP).await;

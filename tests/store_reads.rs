@@ -1,15 +1,13 @@
 //! Reads under a fencing token, the outbox and the queue beside the store, over every kind of store.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::stores::StorePlace;
+use crate::support::stores::{NO_STOP, StorePlace};
 
 use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::queue::{Queue, QueueSpec};
 use lockdrill::store::{
     self, Attempt, AttemptKind, Fence, ProtectedStore, ReadAnswer, Reads, StoreAnswer,
 };
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
 
 fn attempt(id: &str, fencing: u64, job: Option<&str>) -> Attempt {
     let worker = id.split('.').next().unwrap();

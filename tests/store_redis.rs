@@ -2,24 +2,9 @@
 //! gone, and how its times become lab time.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::proxy::{Mode, Proxy};
-use crate::support::stores::StorePlace;
+use crate::support::stores::{self, NO_STOP, StorePlace, attempt};
 use lockdrill::clock::wall_ahead_ns;
-use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{Attempt, Fence, StoreAnswer};
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
-
-fn attempt(write: &str, fencing: u64) -> Attempt {
-    Attempt {
-        resource: "account".to_owned(),
-        write: write.to_owned(),
-        based_on: None,
-        grant: Some(GrantId("a.1".to_owned())),
-        fencing: Some(FencingToken(fencing)),
-        job: None,
-    }
-}
+use lockdrill::store::{Fence, StoreAnswer};
 
 #[tokio::test]
 async fn a_server_in_use_is_refused() {
@@ -43,24 +28,16 @@ async fn keys_of_another_version_are_refused() {
 
 #[tokio::test]
 async fn a_location_is_an_address_with_a_port() {
-    let place = StorePlace::of("redis");
-    for location in ["127.0.0.1:6380", "redis://127.0.0.1", "redis://:6380"] {
-        let mut spec = place.spec(Fence::Atomic);
-        spec.location = location.to_owned();
-        let error = place.no_open(&spec).await;
-        assert!(error.starts_with(&format!("store `{location}`")), "{error}");
-    }
+    let locations = ["127.0.0.1:6380", "redis://127.0.0.1", "redis://:6380"];
+    stores::each_location_is_refused("redis", &locations).await;
 }
 
 #[tokio::test]
 async fn what_cannot_be_sent_is_a_definite_failure() {
     let mut place = StorePlace::of("redis");
-    let mut store = place.create(&place.spec(Fence::Atomic)).await;
+    let store = place.create(&place.spec(Fence::Atomic)).await;
     place.server().kill();
-    // The broken connection is found out by a question that may go unanswered.
-    assert!(store.read("account").await.is_err());
-    let answer = store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert!(matches!(answer, StoreAnswer::Failed(_)), "{answer:?}");
+    stores::what_cannot_be_sent_is_a_definite_failure(store).await;
 }
 
 #[tokio::test]
@@ -76,36 +53,16 @@ async fn what_the_server_refuses_is_a_definite_failure_and_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_whose_answer_is_cut_off_is_unknown_and_was_done() {
-    let mut place = StorePlace::of("redis");
-    let mut spec = place.spec(Fence::Atomic);
-    let mut direct = place.create(&spec).await;
-    let proxy = Proxy::before(place.server().address()).await;
-    spec.location = format!("redis://{}", proxy.address());
-    let mut store = place.open(&spec).await;
-    proxy.set(Mode::CloseAtReply);
-    let answer = store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert!(matches!(answer, StoreAnswer::Unknown(_)), "{answer:?}");
-    assert!(direct.log().await.unwrap()[0].accepted);
-
-    proxy.set(Mode::Pass);
-    let answer = store.write(&attempt("a.write.2", 1), NO_STOP).await;
-    assert_eq!(answer, StoreAnswer::Accepted, "on a new connection");
+    stores::a_write_whose_answer_is_cut_off_is_unknown_and_was_done("redis").await;
 }
 
 #[tokio::test]
 async fn times_are_an_error_once_the_wall_clock_was_set() {
-    let mut place = StorePlace::of("redis");
-    let spec = place.spec(Fence::Atomic);
-    let mut store = place.create(&spec).await;
-    store.write(&attempt("a.write.1", 1), NO_STOP).await;
-    assert_eq!(store.log().await.unwrap().len(), 1);
-
-    // As if it had been set by a second since.
-    let before = wall_ahead_ns() - 1_000_000_000;
-    let mut birth = redis::cmd("SET");
-    birth.arg("store:birth").arg(format!("3 {before}"));
-    birth.exec(&mut place.server().connection()).unwrap();
-    let mut store = place.open(&spec).await;
-    let error = store.log().await.unwrap_err().to_string();
-    assert!(error.contains("wall clock was set"), "{error}");
+    stores::times_are_an_error_once_the_wall_clock_was_set("redis", async |place| {
+        let before = wall_ahead_ns() - 1_000_000_000;
+        let mut birth = redis::cmd("SET");
+        birth.arg("store:birth").arg(format!("3 {before}"));
+        birth.exec(&mut place.server().connection()).unwrap();
+    })
+    .await;
 }

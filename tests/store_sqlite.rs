@@ -2,24 +2,9 @@
 //! it refuses.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::stores::StorePlace;
-use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, StoreAnswer};
+use crate::support::stores::{NO_STOP, StorePlace, attempt};
+use lockdrill::store::{self, Fence, StoreAnswer};
 use rusqlite::Connection;
-
-const NO_STOP: &(dyn Fn() + Send + Sync) = &|| ();
-
-fn attempt(write: &str, fencing: u64) -> Attempt {
-    let worker = write.split('.').next().unwrap();
-    Attempt {
-        job: None,
-        resource: "account".to_owned(),
-        write: write.to_owned(),
-        based_on: None,
-        grant: Some(GrantId(format!("{worker}.1"))),
-        fencing: Some(FencingToken(fencing)),
-    }
-}
 
 #[tokio::test]
 async fn a_reader_that_stays_does_not_block_writers() {

@@ -2,23 +2,16 @@
 //! value. A missing server fails the test; it is never skipped.
 
 use super::http;
-use super::one_server::{OneServer, shared};
+use super::one_server::{HOST, OneServer, free_ports, shared, started};
 use lockdrill::env::etcd::find;
 use lockdrill::env::etcd::server::Launch;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 use tempfile::TempDir;
-
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a server may take to answer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 static SHARED: Mutex<Weak<EtcdServer>> = Mutex::new(Weak::new());
 
@@ -38,40 +31,16 @@ impl EtcdServer {
 
     /// One of its own.
     pub fn start() -> EtcdServer {
-        for _ in 0..20 {
+        started(|| {
             let dir = TempDir::new().expect("a folder for the server");
-            let (port, peers) = free_ports();
-            let child = Mutex::new(spawn(dir.path(), port, peers));
-            let server = EtcdServer {
-                child,
+            let [port, peers] = free_ports();
+            EtcdServer {
+                child: Mutex::new(spawn(&dir, port, peers)),
                 port,
                 peers,
                 dir,
-            };
-            if server.answers() {
-                return server;
             }
-            // Somebody else took a port in between.
-        }
-        panic!("no etcd could be started");
-    }
-
-    /// Has a leader, and is the process that we started.
-    fn answers(&self) -> bool {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Ok(Some(_)) = child.try_wait() {
-                return false;
-            }
-            drop(child);
-            let status = http::post(&self.address(), "/v3/maintenance/status", "{}");
-            if status.is_some_and(|said| said.contains("\"leader\"")) {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        false
+        })
     }
 
     /// What the gateway answers, past every proxy; a refusal fails the test.
@@ -110,33 +79,24 @@ impl EtcdServer {
 
 impl OneServer for EtcdServer {
     const BACKEND: &'static str = "etcd";
+    const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn address(&self) -> String {
-        format!("{HOST}:{}", self.port)
+    fn child(&self) -> &Mutex<Child> {
+        &self.child
     }
 
-    fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = child.kill();
-        let _ = child.wait();
+    fn port(&self) -> u16 {
+        self.port
     }
 
-    fn signal(&self, which: Signal) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let pid = i32::try_from(child.id()).expect("a pid fits");
-        kill(Pid::from_raw(pid), which).expect("our own child");
+    fn spawn(&self) -> Child {
+        spawn(&self.dir, self.port, self.peers)
     }
 
-    fn restart(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let again = spawn(self.dir.path(), self.port, self.peers);
-            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
-            if self.answers() {
-                return;
-            }
-        }
-        panic!("etcd did not come back on port {}", self.port);
+    /// It has a leader.
+    fn serves(&self, _pid: u32) -> bool {
+        let status = http::post(&self.address(), "/v3/maintenance/status", "{}");
+        status.is_some_and(|said| said.contains("\"leader\""))
     }
 }
 
@@ -146,7 +106,8 @@ impl Drop for EtcdServer {
     }
 }
 
-fn spawn(folder: &Path, port: u16, peers: u16) -> Child {
+fn spawn(dir: &TempDir, port: u16, peers: u16) -> Child {
+    let folder = dir.path();
     let program = find::find().expect("etcd (Debian: apt-get install etcd-server)");
     let launch = Launch {
         folder,
@@ -162,12 +123,4 @@ fn spawn(folder: &Path, port: u16, peers: u16) -> Child {
         .stderr(log)
         .spawn()
         .expect("it starts")
-}
-
-/// Two at once, so that they differ.
-fn free_ports() -> (u16, u16) {
-    let one = TcpListener::bind((HOST, 0)).expect("a free port");
-    let other = TcpListener::bind((HOST, 0)).expect("a free port");
-    let port = |listener: &TcpListener| listener.local_addr().expect("its address").port();
-    (port(&one), port(&other))
 }

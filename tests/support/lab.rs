@@ -25,6 +25,36 @@ impl Lab {
         Lab { folder }
     }
 
+    /// With drills of its own in its folder, by their names.
+    pub fn with_drills(drills: &[(&str, &str)]) -> Self {
+        let lab = Lab::new();
+        let experiments = lab.folder.path().join("experiments");
+        fs::create_dir(&experiments).unwrap();
+        for (name, text) in drills {
+            fs::write(experiments.join(format!("{name}.toml")), text).unwrap();
+        }
+        lab
+    }
+
+    /// A script of this project, which takes the folder that it is called in for the project's, and
+    /// plays the drills there with the program.
+    pub fn script(&self, name: &str) -> Command {
+        let scripts = self.folder.path().join("scripts");
+        let (script, here) = (format!("scripts/{name}"), scripts.join(name));
+        if !here.exists() {
+            fs::create_dir_all(&scripts).unwrap();
+            // No copy: a file that was just written may be busy when it is to be executed.
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
+            std::os::unix::fs::symlink(script, &here).unwrap();
+        }
+        let mut command = Command::new(here);
+        command
+            .env("LOCKDRILL", env!("CARGO_BIN_EXE_lockdrill"))
+            .env("LOCKDRILL_STATE_DIR", self.state())
+            .env("TMPDIR", self.state());
+        command
+    }
+
     pub fn out(&self) -> PathBuf {
         self.folder.path().join("reports")
     }
@@ -178,6 +208,12 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool, shown: impl Fn() -> Str
     }
 }
 
+/// All that a program printed.
+pub fn said(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
 /// The arm of a drill in the `--json` object.
 pub fn arm<'v>(value: &'v Value, drill: usize, arm: &str) -> &'v Value {
     let arms = value["drills"][drill]["arms"].as_array().unwrap();
@@ -194,6 +230,56 @@ pub fn outcome<'v>(arm: &'v Value, check: &str) -> &'v str {
         .find(|candidate| candidate["check"] == check)
         .and_then(|found| found["outcome"].as_str())
         .unwrap_or_else(|| panic!("no check {check} in {arm:#}"))
+}
+
+/// What holds in the pause drill, wherever the lock lives.
+pub const PAUSE_HOLDS: [&str; 8] = [
+    "evidence",
+    "records_agree",
+    "single_holder",
+    "honest_belief",
+    "fencing_rises",
+    "no_stale_write",
+    "owner_only",
+    "recovers",
+];
+
+/// Each of these checks of an arm holds.
+pub fn assert_each_holds(arm: &Value, checks: &[&str]) {
+    for check in checks {
+        assert_eq!(outcome(arm, check), "holds", "{check}: {arm:#}");
+    }
+}
+
+/// The first drill in the `--json` object, the pause drill, was kept by fencing, left nothing behind
+/// on the lock's server, and its controls went red.
+pub fn assert_the_pause_was_kept_by_fencing(value: &Value) {
+    assert_eq!(value["drills"][0]["protection"], "kept by fencing");
+    let main = arm(value, 0, "main");
+    assert_each_holds(main, &PAUSE_HOLDS);
+    assert_each_holds(main, &["no_leftovers"]);
+    for (control, check) in [
+        ("unfenced", "no_stale_write"),
+        ("racy-fence", "no_stale_write"),
+        ("blind_release", "owner_only"),
+    ] {
+        let control = arm(value, 0, control);
+        assert_eq!(outcome(control, check), "violated", "{control:#}");
+    }
+}
+
+/// The pause drill on a lock whose server is not where this variable says ends as one that cannot
+/// be run here, and says what brings the server.
+pub fn assert_what_brings_the_server_is_said(lock: &str, variable: &str) {
+    let told = Command::new(env!("CARGO_BIN_EXE_lockdrill"))
+        .args(["run", "pause", "--lock", lock, "--out"])
+        .arg(tempfile::tempdir().unwrap().path())
+        .env(variable, format!("/nonexistent/{lock}"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(told.status.code(), Some(4), "{said}");
+    assert!(said.contains("make setup-all"), "{said}");
 }
 
 /// The lines of a timeline as JSON.

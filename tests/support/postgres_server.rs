@@ -3,25 +3,20 @@
 //!
 //! `initdb` takes most of a second, so its result is kept in the build folder and copied.
 
-use super::one_server::{OneServer, shared};
+use super::one_server::{HOST, OneServer, first_process, free_ports, pid_of, shared, started};
 use lockdrill::env::postgres::find;
 use lockdrill::env::postgres::server::{self, Launch};
 use lockdrill::env::procfs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
-
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a server may take to answer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 static SHARED: Mutex<Weak<PostgresServer>> = Mutex::new(Weak::new());
 static DATABASES: AtomicU64 = AtomicU64::new(0);
@@ -47,46 +42,14 @@ impl PostgresServer {
 
     /// One of its own.
     pub fn start() -> PostgresServer {
-        for _ in 0..20 {
+        started(|| {
             let dir = TempDir::new().expect("a folder for the server");
             fs::write(dir.path().join(server::HBA), server::OPEN).expect("a file");
             copy(&template(), &dir.path().join("data"));
-            let port = free_port();
-            let child = Mutex::new(spawn(dir.path(), port));
-            let server = PostgresServer { child, port, dir };
-            if server.answers() {
-                return server;
-            }
-            // Somebody else took the port in between.
-        }
-        panic!("no Postgres could be started");
-    }
-
-    /// Where it listens.
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// Listens, and is the process that we started.
-    fn answers(&self) -> bool {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Ok(Some(_)) = child.try_wait() {
-                return false;
-            }
-            let pid = child.id().to_string();
-            drop(child);
-            let said = fs::read_to_string(self.dir.path().join("data/postmaster.pid"));
-            let said = said.unwrap_or_default();
-            let lines: Vec<&str> = said.lines().map(str::trim).collect();
-            // The file of one that was killed is still there.
-            if lines.first() == Some(&pid.as_str()) && lines.get(7) == Some(&"ready") {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        false
+            let [port] = free_ports();
+            let child = Mutex::new(spawn(&dir, port));
+            PostgresServer { child, port, dir }
+        })
     }
 
     /// An empty database.
@@ -114,38 +77,43 @@ impl PostgresServer {
 
 impl OneServer for PostgresServer {
     const BACKEND: &'static str = "postgres";
+    const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn address(&self) -> String {
-        format!("{HOST}:{}", self.port)
+    fn child(&self) -> &Mutex<Child> {
+        &self.child
     }
 
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn spawn(&self) -> Child {
+        spawn(&self.dir, self.port)
+    }
+
+    /// It says that it is ready.
+    fn serves(&self, pid: u32) -> bool {
+        let said = fs::read_to_string(self.dir.path().join("data/postmaster.pid"));
+        let said = said.unwrap_or_default();
+        let lines: Vec<&str> = said.lines().map(str::trim).collect();
+        // The file of one that was killed is still there.
+        lines.first() == Some(&pid.to_string().as_str()) && lines.get(7) == Some(&"ready")
+    }
+
+    /// Of every process.
     fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        end(&mut child);
+        end(&mut first_process(self));
     }
 
+    /// To every process.
     fn signal(&self, which: Signal) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        signal(&child, which);
-    }
-
-    fn restart(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let again = spawn(self.dir.path(), self.port);
-            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
-            if self.answers() {
-                return;
-            }
-        }
-        panic!("Postgres did not come back on port {}", self.port);
+        signal(&first_process(self), which);
     }
 }
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
-        end(child);
+        self.kill();
     }
 }
 
@@ -200,13 +168,16 @@ impl Database {
 
 /// Kills every process of the server and waits until all are gone.
 fn end(child: &mut Child) {
+    if matches!(child.try_wait(), Ok(Some(_))) {
+        // Its process id may be somebody else's by now.
+        return;
+    }
     // The first process stands still while its children are looked for, so that it makes no more.
     signal(child, Signal::SIGSTOP);
-    let pid = i32::try_from(child.id()).expect("a pid fits");
-    let all = processes(pid);
+    let all = processes(child);
     signal(child, Signal::SIGKILL);
     let _ = child.wait();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PostgresServer::PATIENCE;
     while all.iter().any(|pid| lives(*pid)) {
         assert!(
             Instant::now() < deadline,
@@ -216,8 +187,9 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Every process of the server whose first process is `pid`, that one first.
-fn processes(pid: i32) -> Vec<i32> {
+/// Every process of the server, the first one first.
+fn processes(child: &Child) -> Vec<i32> {
+    let pid = pid_of(child).as_raw();
     let all = procfs::all().unwrap_or_default().into_iter();
     let children = all.filter(|stat| stat.is_living_child_of(pid));
     std::iter::once(pid)
@@ -231,14 +203,14 @@ fn lives(pid: i32) -> bool {
 
 /// To every process of the server.
 fn signal(child: &Child, which: Signal) {
-    let pid = i32::try_from(child.id()).expect("a pid fits");
-    for pid in processes(pid) {
+    for pid in processes(child) {
         // Gone already is as good.
         let _ = kill(Pid::from_raw(pid), which);
     }
 }
 
-fn spawn(folder: &Path, port: u16) -> Child {
+fn spawn(dir: &TempDir, port: u16) -> Child {
+    let folder = dir.path();
     let programs = find::find().expect("Postgres (Debian: apt-get install postgresql)");
     let launch = Launch {
         programs: &programs.folder,
@@ -298,9 +270,4 @@ fn template() -> PathBuf {
 fn copy(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg("-R").arg(from).arg(to).status();
     assert!(copied.expect("cp runs").success());
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((HOST, 0)).expect("a free port");
-    listener.local_addr().expect("its address").port()
 }

@@ -1,7 +1,7 @@
 //! What the tests of the Redis back end share.
 
-use lockdrill::lock::backends::{self, ConnectSpec};
-use lockdrill::lock::{Acquired, LockError, LockHandle, LockManager, LockOptions, ManagerOptions};
+use lockdrill::lock::backends::ConnectSpec;
+use lockdrill::lock::{Acquired, LockError, LockHandle, LockManager, LockOptions};
 use std::future::Future;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,9 +14,7 @@ pub const SHORT: Duration = Duration::from_millis(1_000);
 
 /// A manager with a connection of its own and the prefix `app:`.
 pub async fn locks_at(address: String) -> LockManager {
-    let kind = backends::named("redis").unwrap();
-    let service = (kind.connect)(ConnectSpec::new(address)).await.unwrap();
-    LockManager::new(service, ManagerOptions::new("test", "app:"))
+    super::one_server::locks_of("redis", ConnectSpec::new(address)).await
 }
 
 pub fn options(lease: Duration) -> LockOptions {

@@ -1,23 +1,17 @@
 //! A real ZooKeeper of the test's own: loopback, an ephemeral port, a folder of its own, gone with
 //! the value. A missing server fails the test; it is never skipped.
 
-use super::one_server::{OneServer, shared};
+use super::one_server::{HOST, OneServer, free_ports, shared, started};
 use lockdrill::env::zookeeper::find;
 use lockdrill::env::zookeeper::server::Launch;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 use tempfile::TempDir;
-
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a server may take to answer on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 static SHARED: Mutex<Weak<ZookeeperServer>> = Mutex::new(Weak::new());
 
@@ -36,37 +30,12 @@ impl ZookeeperServer {
 
     /// One of its own.
     pub fn start() -> ZookeeperServer {
-        for _ in 0..20 {
+        started(|| {
             let dir = TempDir::new().expect("a folder for the server");
-            let listener = TcpListener::bind((HOST, 0)).expect("a free port");
-            let port = listener.local_addr().expect("its address").port();
-            drop(listener);
-            let child = Mutex::new(spawn(dir.path(), port));
-            let server = ZookeeperServer { child, port, dir };
-            if server.answers() {
-                return server;
-            }
-            // Somebody else took the port in between.
-        }
-        panic!("no ZooKeeper could be started");
-    }
-
-    /// Serves, and is the process that we started.
-    fn answers(&self) -> bool {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Ok(Some(_)) = child.try_wait() {
-                return false;
-            }
-            drop(child);
-            let said = self.said("srvr");
-            if said.is_ok_and(|said| said.contains("Mode: standalone")) {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        false
+            let [port] = free_ports();
+            let child = Mutex::new(spawn(&dir, port));
+            ZookeeperServer { child, port, dir }
+        })
     }
 
     /// What it answers to one of its words of four letters.
@@ -106,33 +75,23 @@ impl ZookeeperServer {
 
 impl OneServer for ZookeeperServer {
     const BACKEND: &'static str = "zookeeper";
+    const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn address(&self) -> String {
-        format!("{HOST}:{}", self.port)
+    fn child(&self) -> &Mutex<Child> {
+        &self.child
     }
 
-    fn kill(&self) {
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = child.kill();
-        let _ = child.wait();
+    fn port(&self) -> u16 {
+        self.port
     }
 
-    fn signal(&self, which: Signal) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let pid = i32::try_from(child.id()).expect("a pid fits");
-        kill(Pid::from_raw(pid), which).expect("our own child");
+    fn spawn(&self) -> Child {
+        spawn(&self.dir, self.port)
     }
 
-    fn restart(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            let again = spawn(self.dir.path(), self.port);
-            *self.child.lock().unwrap_or_else(PoisonError::into_inner) = again;
-            if self.answers() {
-                return;
-            }
-        }
-        panic!("ZooKeeper did not come back on port {}", self.port);
+    fn serves(&self, _pid: u32) -> bool {
+        let said = self.said("srvr");
+        said.is_ok_and(|said| said.contains("Mode: standalone"))
     }
 }
 
@@ -142,7 +101,8 @@ impl Drop for ZookeeperServer {
     }
 }
 
-fn spawn(folder: &Path, port: u16) -> Child {
+fn spawn(dir: &TempDir, port: u16) -> Child {
+    let folder = dir.path();
     let program = find::find().expect("ZooKeeper (scripts/setup-zookeeper)");
     let launch = Launch {
         folder,

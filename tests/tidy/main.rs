@@ -8,6 +8,7 @@
 
 mod layers;
 mod links;
+mod programs;
 mod registries;
 mod sizes;
 mod source;
@@ -22,6 +23,8 @@ struct Tree {
     src: Vec<Source>,
     /// Every file below `tests/`.
     tests: Vec<Source>,
+    /// `Cargo.toml`.
+    manifest: String,
     /// Path and text of every document.
     documents: Vec<(String, String)>,
 }
@@ -32,6 +35,7 @@ impl Tree {
         Tree {
             src: source::tree("src"),
             tests: source::tree("tests"),
+            manifest: text("Cargo.toml").unwrap(),
             documents: words::DOCUMENTS
                 .iter()
                 .map(|path| ((*path).to_owned(), text(path).unwrap()))
@@ -91,6 +95,9 @@ const RULES: &[Rule] = &[
         folders
             .flat_map(|folder| registries::unregistered(folder, &tree.src))
             .collect()
+    }),
+    ("every test file is in a test program", |tree| {
+        programs::in_none(&tree.manifest, &tree.tests)
     }),
     (
         "the source promises nothing that a drill cannot show",
