@@ -158,13 +158,8 @@ fn owed(
     let knowledge = known.get(id)?;
     let ended = grant.lease_ends.latest;
     let sent = knowledge.sent_by(ended)?;
-    let lives = &history.workers.get(worker)?.lives;
-    let life = lives
-        .iter()
-        .rfind(|life| life.started <= grant.granted.latest);
-    let gone = life
-        .and_then(|life| life.exit)
-        .map_or(NEVER, |exit| exit.at);
+    let process = history.workers.get(worker)?;
+    let gone = process.gone(grant.granted.latest).unwrap_or(NEVER);
     let given_back = released.get(id).copied().unwrap_or(NEVER);
     let until = gone.min(given_back).min(history.last_at);
     (ended < until).then_some(Owed {

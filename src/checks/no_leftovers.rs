@@ -76,15 +76,12 @@ fn ending(history: &History, key: &FinalKey) -> String {
 /// That a grant's process had ended by then, so that nobody renews it or gives it back.
 fn gone(history: &History, grant: &Grant, by: u64) -> String {
     let worker = grant.worker.and_then(|index| history.workers.get(index));
-    let lives = worker.map_or(&[][..], |worker| &worker.lives);
-    let life = lives
-        .iter()
-        .rfind(|life| life.started <= grant.granted.latest);
-    match life.and_then(|life| life.exit).filter(|exit| exit.at <= by) {
-        Some(exit) => format!(
+    let gone = worker.and_then(|worker| worker.gone(grant.granted.latest));
+    match gone.filter(|gone| *gone <= by) {
+        Some(gone) => format!(
             " (the process of {} had ended at {})",
             who(history, grant),
-            secs(exit.at)
+            secs(gone)
         ),
         None => String::new(),
     }

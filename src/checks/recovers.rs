@@ -9,7 +9,7 @@ use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::timeline::event::Call;
 use crate::timeline::history::time::joined;
-use crate::timeline::history::{History, NEVER, Operation, Span, ms};
+use crate::timeline::history::{Grant, History, NEVER, Operation, Span, ms};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +126,7 @@ fn owed_since(history: &History) -> Option<u64> {
         .map(|onset| onset.effective);
     let healed = heals.chain(over).max();
     let deaths = history.grants.iter().filter_map(|grant| {
-        let died = died(history, grant.worker?, grant.granted.latest)?;
+        let died = died(history, grant)?;
         grant
             .definite
             .is_some_and(|span| span.contains(died))
@@ -135,20 +135,16 @@ fn owed_since(history: &History) -> Option<u64> {
     healed.or(deaths.min())
 }
 
-/// When the process that a worker ran at a time was gone, if it was killed.
-fn died(history: &History, worker: usize, at: u64) -> Option<u64> {
-    let lives = &history.workers.get(worker)?.lives;
-    let life = lives.iter().rfind(|life| life.started <= at)?;
-    life.exit.map(|exit| exit.at)
+/// When the process that was granted the lock was gone, if it was killed.
+fn died(history: &History, grant: &Grant) -> Option<u64> {
+    let worker = history.workers.get(grant.worker?)?;
+    worker.gone(grant.granted.latest)
 }
 
 /// When somebody alive held the lock, or may have.
 fn taken(history: &History) -> Vec<Span> {
     let spans = history.grants.iter().filter_map(|grant| {
-        let gone = grant
-            .worker
-            .and_then(|worker| died(history, worker, grant.granted.latest))
-            .unwrap_or(NEVER);
+        let gone = died(history, grant).unwrap_or(NEVER);
         let until = if grant.doubt.is_some() {
             NEVER
         } else {
@@ -182,7 +178,7 @@ fn told(history: &History, longest: Option<Span>) -> String {
 /// How much of a span lies in the lease of a holder that had died, ns.
 fn bequeathed(history: &History, span: Span) -> u64 {
     let leases = history.grants.iter().filter_map(|grant| {
-        let died = died(history, grant.worker?, grant.granted.latest)?;
+        let died = died(history, grant)?;
         Span::new(died, grant.possible.to)
     });
     let leases = joined(leases.collect());

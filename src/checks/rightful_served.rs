@@ -42,7 +42,7 @@ impl Check for RightfulServed {
             let alone = grant
                 .filter(|grant| entitled(history, grant, write) && crowd.alone_at(write.applied));
             if alone.is_none() && write.accepted && write.kind == AttemptKind::Write {
-                uncounted.add(history, &crowd, write);
+                uncounted.add((history, &crowd), (write, grant));
             }
             let Some(id) = &write.grant else {
                 continue;
@@ -180,7 +180,10 @@ fn overruled(history: &History, grant: &Grant, until: u64) -> bool {
     let newer = |next: &Grant| {
         next.key == grant.key && next.fencing > grant.fencing && next.granted.latest < until
     };
-    history.was_replaced(&grant.server, grant.granted.earliest) && history.grants.iter().any(newer)
+    history
+        .replaced_by(&grant.server, grant.granted.earliest)
+        .is_some()
+        && history.grants.iter().any(newer)
 }
 
 /// The writer was certainly entitled, under the token that it was issued.

@@ -76,6 +76,11 @@ pub fn list(names: &[&str]) -> String {
 
 /// The workers of operations, each once, as a list.
 pub fn workers_of(history: &History, operations: &[usize]) -> String {
+    list(&worker_names(history, operations))
+}
+
+/// The names of the workers of operations, each once.
+pub fn worker_names<'h>(history: &'h History, operations: &[usize]) -> Vec<&'h str> {
     let mut names: Vec<&str> = Vec::new();
     for operation in operations {
         let name = history.worker_name(history.operations[*operation].worker);
@@ -83,7 +88,7 @@ pub fn workers_of(history: &History, operations: &[usize]) -> String {
             names.push(name);
         }
     }
-    list(&names)
+    names
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `lockdrill matrix`: drills against lock back ends, from the runs that a folder has. Plays
 //! nothing.
 
-use super::told::lost_lines;
+use super::told::{json, lost_lines};
 use crate::exit::Exit;
-use crate::report::matrix::{self, Matrix};
+use crate::report::matrix;
 use crate::say;
 use std::path::PathBuf;
 
@@ -37,22 +37,9 @@ pub(super) fn exec(args: &Args) -> Exit {
     };
     lost_lines(&args.out);
     if args.json {
-        return print(&made);
+        return json(&made);
     }
     say::out(format_args!("{}", matrix::text(&made)));
     say::out(format_args!("matrix: {}", page.display()));
     Exit::Ok
-}
-
-fn print(made: &Matrix) -> Exit {
-    match serde_json::to_string(made) {
-        Ok(json) => {
-            say::out(format_args!("{json}"));
-            Exit::Ok
-        }
-        Err(error) => {
-            say::err(format_args!("error: {error}"));
-            Exit::Bug
-        }
-    }
 }

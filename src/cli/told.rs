@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::report::past::file;
 use crate::say;
 use crate::verdict::{DrillResult, RunDirError};
+use serde::Serialize;
 use std::path::Path;
 
 /// The last lines of a drill: verdict, protection, why, controls, report.
@@ -45,6 +46,20 @@ pub(super) fn unjudged(dir: &Path, error: &RunDirError) -> (String, Exit) {
             (what, Exit::Environment)
         }
         RunDirError::Plan { .. } | RunDirError::Timeline { .. } => (error.to_string(), Exit::Bug),
+    }
+}
+
+/// Prints one JSON object.
+pub(super) fn json(made: &impl Serialize) -> Exit {
+    match serde_json::to_string(made) {
+        Ok(json) => {
+            say::out(format_args!("{json}"));
+            Exit::Ok
+        }
+        Err(error) => {
+            say::err(format_args!("error: {error}"));
+            Exit::Bug
+        }
     }
 }
 

@@ -16,7 +16,8 @@ pub(super) fn fits(reading: &mut Reading, root: &Section<'_>, (lock, cast): (&Lo
     let Some((message, hint)) = unable(backend, cast) else {
         return;
     };
-    told_at(reading, root, ("backend", message, hint));
+    let at = root.place_in(reading, "lock", "backend");
+    reading.hinted(&at, message, hint);
 }
 
 /// Refuses servers that forget where each is followed by what it keeps.
@@ -28,22 +29,9 @@ fn keeps(reading: &mut Reading, root: &Section<'_>, lock: &LockPlan) {
             "each server of `{}` keeps all that it has answered",
             lock.backend
         );
-        told_at(
-            reading,
-            root,
-            ("persist", message, "say `persist = \"always\"`"),
-        );
+        let at = root.place_in(reading, "lock", "persist");
+        reading.hinted(&at, message, "say `persist = \"always\"`");
     }
-}
-
-fn told_at(
-    reading: &mut Reading,
-    root: &Section<'_>,
-    (key, message, hint): (&str, String, &'static str),
-) {
-    let section = root.table(reading, "lock");
-    let at = section.map_or_else(|| root.at.clone(), |section| section.place(key));
-    reading.hinted(&at, message, hint);
 }
 
 fn unable(backend: &str, cast: &Cast) -> Option<(String, &'static str)> {
@@ -70,6 +58,12 @@ fn unable(backend: &str, cast: &Cast) -> Option<(String, &'static str)> {
 
 /// Where one server alone counts, and its counter is the whole token.
 fn can_be_drawn(backend: &str) -> bool {
-    let on = |servers| backends::live_on(backend, servers);
-    on(Servers::Redis) || on(Servers::Postgres) || on(Servers::Etcd) || on(Servers::Zookeeper)
+    match backends::named(backend).map_or(Servers::None, |kind| kind.servers) {
+        Servers::Redis | Servers::Postgres | Servers::Etcd | Servers::Zookeeper => true,
+        Servers::None
+        | Servers::Sentinel
+        | Servers::Cluster
+        | Servers::Voters
+        | Servers::PostgresSessions => false,
+    }
 }

@@ -19,8 +19,7 @@ pub(super) fn fits(
         return;
     };
     if lock.persist == Persist::Everysec {
-        let section = root.table(reading, "lock");
-        let at = section.map_or_else(|| root.at.clone(), |section| section.place("persist"));
+        let at = root.place_in(reading, "lock", "persist");
         let message = format!("the lock `{}` keeps all that it has answered", lock.backend);
         reading.hinted(&at, message, "say `persist = \"always\"`");
     }
@@ -124,9 +123,8 @@ fn kept_ms(lock: &LockPlan, keeper: Keeper) -> Option<u64> {
     }
 }
 
-/// The lock's server takes requests and executes them later: what is shown with it is an acquire
-/// that nobody answers.
-fn stands_still(fault: &FaultPlan) -> bool {
+/// The lock's server takes requests and executes them later: until then it answers nobody.
+pub(super) fn stands_still(fault: &FaultPlan) -> bool {
     fault.kind == faults::stop_server::KIND.name && fault.target == Target::Server(Service::Lock)
 }
 

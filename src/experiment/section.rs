@@ -76,6 +76,12 @@ impl<'t> Section<'t> {
         node.map_or_else(|| self.at.clone(), |node| node.at.clone())
     }
 
+    /// The place of a key in one of its tables; of one that is not there its own.
+    pub fn place_in(&self, reading: &mut Reading, table: &str, key: &str) -> At {
+        let section = self.table(reading, table);
+        section.map_or_else(|| self.at.clone(), |section| section.place(key))
+    }
+
     /// A string that says something.
     pub fn text(&self, reading: &mut Reading, name: &str) -> Option<Spot<&'t str>> {
         let node = self.table.get(name)?;

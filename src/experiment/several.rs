@@ -1,5 +1,6 @@
 //! What can be done to a lock service of several servers, and what only to one of several.
 
+use super::on_keeper;
 use super::reading::{Reading, Spot};
 use super::registry;
 use super::section::Section;
@@ -127,9 +128,7 @@ fn clock_of_many(fault: &FaultPlan, backend: &str) -> Option<(&'static str, Stri
 
 /// A server of a Cluster stands still: the nodes themselves are asked which of them has the lock.
 fn asks_who_stands_still(fault: &FaultPlan, backend: &str) -> bool {
-    fault.kind == faults::stop_server::KIND.name
-        && fault.target == Target::Server(Service::Lock)
-        && backends::live_on(backend, Servers::Cluster)
+    on_keeper::stands_still(fault) && backends::live_on(backend, Servers::Cluster)
 }
 
 /// The key that is wrong, what is wrong with it, and what would not be.

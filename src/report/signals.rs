@@ -117,7 +117,7 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
         ),
         signal(
             "unknown outcomes",
-            unknown(history),
+            unknown(counts),
             "what a caller does with a timeout: it must not take it for a no",
             Vec::new(),
         ),
@@ -216,8 +216,8 @@ fn losses(history: &History) -> String {
     format!("losses told: {}", told.collect::<Vec<_>>().join("; "))
 }
 
-fn unknown(history: &History) -> String {
-    match counts(history).unknown {
+fn unknown(counts: &Counts) -> String {
+    match counts.unknown {
         0 => "none".to_owned(),
         n => count(n, "operation"),
     }

@@ -9,6 +9,20 @@ use crate::timeline::history::History;
 /// Checks that speak of belief in the lock: of a lock that only saves work, a warning.
 const BELIEF: [&str; 2] = ["single_holder", "honest_belief"];
 
+/// How the sentence begins about a control that was not red for its reason.
+const NOT_RED: &str = "not red as required: ";
+
+/// How it goes on where the control violated more than that.
+const ALSO: &str = "also ";
+
+impl ArmResult {
+    /// A control that violated more than was taken away from it, and nothing but that is wrong.
+    pub fn is_red_for_more(&self) -> bool {
+        let reason = self.why.strip_prefix(NOT_RED);
+        reason.is_some_and(|reason| reason.starts_with(ALSO))
+    }
+}
+
 /// Judges one record: every check, the verdict, the protection of the work.
 pub fn judge_history(plan: &Plan, history: &History) -> ArmResult {
     let findings = checks::judge_all(history);
@@ -35,7 +49,7 @@ pub fn judge_arm(plan: &Plan, findings: Vec<Finding>, protection: Protection) ->
     };
     let why = match &red {
         Some(Ok(told)) => format!("red, as required: {told}"),
-        Some(Err(told)) => format!("not red as required: {told}"),
+        Some(Err(told)) => format!("{NOT_RED}{told}"),
         None => why,
     };
     ArmResult {
@@ -218,7 +232,7 @@ impl Case<'_> {
             finding.check != control.check && !control.also.contains(&finding.check)
         });
         match other {
-            Some(other) => Err(format!("also {}", told(other))),
+            Some(other) => Err(format!("{ALSO}{}", told(other))),
             None => Ok(told(named)),
         }
     }

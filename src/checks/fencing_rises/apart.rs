@@ -4,7 +4,7 @@
 
 use super::{Answered, in_order};
 use crate::checks::say::{secs, token, who};
-use crate::timeline::history::{Grant, History, NEVER, Operation, Promotion};
+use crate::timeline::history::{Grant, History, NEVER, Operation};
 use foldhash::HashMap;
 
 /// Whether any grant is before another of its key: on one server, or by what workers were told.
@@ -94,11 +94,8 @@ fn under_way(history: &History, first: &Grant, second: &Grant) -> String {
 
 /// Another server had taken over from the one that made it: what it grants counts as of before.
 fn replaced(history: &History, second: &Grant) -> String {
-    let promotions = history.promotions();
-    let until = second.granted.earliest;
-    let last = promotions.iter().rfind(|one| one.at.latest <= until);
-    let by = |by: &&Promotion<'_>| by.server != second.server;
-    last.filter(by).map_or_else(String::new, |by| {
+    let by = history.replaced_by(&second.server, second.granted.earliest);
+    by.map_or_else(String::new, |by| {
         format!(
             ". {} had taken over from {} by {}: a token that the old server gives after that is \
              lower, and a store that compares tokens refuses its holder",

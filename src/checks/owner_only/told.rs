@@ -1,6 +1,6 @@
 //! What `owner_only` tells of releases and renewals that are no test of it, and why.
 
-use super::tried::{Tried, still_has};
+use super::tried::{Tried, is_refused, still_has};
 use crate::checks::say::{secs, whose};
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Grant, History, Operation};
@@ -63,15 +63,14 @@ fn elsewhere(history: &History, operation: &Operation, other: &Grant) -> String 
         _release => "release",
     };
     let own = operation.grant().and_then(|id| history.grant_of(id));
+    let refused = is_refused(operation);
     let answer = match operation.answer() {
-        Some(Answer::Lost { .. } | Answer::AlreadyLost) => {
-            "was answered that the lock is not its own"
-        }
+        _ if refused => "was answered that the lock is not its own",
         Some(Answer::Error { .. }) | None => "got no answer",
         Some(_) => "was answered",
     };
     let by = match own {
-        Some(own) if answer.ends_with("its own") && still_has(own, operation) => format!(
+        Some(own) if refused && still_has(own, operation) => format!(
             ", although {}, which had granted it, still had its key: another server answered, and \
              the record does not say which",
             own.server

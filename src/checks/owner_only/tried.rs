@@ -74,14 +74,10 @@ pub(super) fn tried(history: &History) -> Tried<'_> {
 impl<'h> Tried<'h> {
     fn sort_in(&mut self, history: &'h History, index: usize, holder: &Grant) {
         let operation = &history.operations[index];
-        let refused = matches!(
-            operation.answer(),
-            Some(Answer::Lost { .. } | Answer::AlreadyLost)
-        );
         let within = holder.granted.latest <= operation.invoked
             && operation.ended() <= held_until(holder)
             && holder.doubt.is_none();
-        if operation.told() == Told::NotDone && refused {
+        if operation.told() == Told::NotDone && is_refused(operation) {
             match within {
                 true => self.met.push(index),
                 false => self.perhaps.push(index),
@@ -92,6 +88,14 @@ impl<'h> Tried<'h> {
             self.unshown.push(index);
         }
     }
+}
+
+/// It was answered that the lock is not its own.
+pub(super) fn is_refused(operation: &Operation) -> bool {
+    matches!(
+        operation.answer(),
+        Some(Answer::Lost { .. } | Answer::AlreadyLost)
+    )
 }
 
 /// Operations that the server's effects show on their own grant's key.
@@ -122,16 +126,7 @@ fn sent_on(history: &History) -> HashMap<usize, u64> {
     for window in &history.faults {
         let requests = || window.frames.iter().filter(|frame| !frame.reply);
         for held in requests().filter(|frame| frame.what == FrameFate::Held) {
-            let worker = held.edge.split_once('>').map(|(worker, _)| worker);
-            let worker = worker.and_then(|worker| history.worker_index(worker));
-            let waits = |one: &Operation| {
-                let on_the_wire = matches!(
-                    one.call,
-                    Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
-                );
-                on_the_wire && Some(one.worker) == worker && one.in_flight(held.at, held.at)
-            };
-            let operation = history.operations.iter().rposition(waits);
+            let operation = history.held_operation(held);
             let on = requests().find(|frame| {
                 frame.what == FrameFate::Delivered && frame.edge == held.edge && frame.at >= held.at
             });
@@ -181,27 +176,33 @@ fn held_by_another<'h>(
         NEVER => operation.invoked,
         ended => ended,
     };
-    let upto = grants.partition_point(|other| other.granted.latest <= ended);
-    let last = grants[..upto].last()?;
-    let other = last.id.as_ref() != Some(own) && held_until(last) > operation.invoked;
-    other.then_some(last)
+    held_within(grants, (operation.invoked, ended), own)
 }
 
 /// Another of these certainly held the key at a time, ns.
 fn is_held_at(grants: &[&Grant], at: u64, own: &GrantId) -> bool {
-    let upto = grants.partition_point(|other| other.granted.latest <= at);
-    grants[..upto].last().is_some_and(|last| {
-        last.id.as_ref() != Some(own) && held_until(last) > at && last.doubt.is_none()
-    })
+    held_within(grants, (at, at), own).is_some_and(|other| other.doubt.is_none())
+}
+
+/// The last of these that was granted by `to`, if it is another and held the key after `from`, ns.
+fn held_within<'h>(
+    grants: &[&'h Grant],
+    (from, to): (u64, u64),
+    own: &GrantId,
+) -> Option<&'h Grant> {
+    let upto = grants.partition_point(|other| other.granted.latest <= to);
+    let last = grants[..upto].last()?;
+    let other = last.id.as_ref() != Some(own) && held_until(last) > from;
+    other.then_some(last)
 }
 
 /// Until when a grant certainly held its key.
 fn held_until(grant: &Grant) -> u64 {
     match &grant.end {
-        KeyEnd::Open => grant.lease_ends.earliest,
-        KeyEnd::Released { at, .. } => at.earliest.min(grant.lease_ends.earliest),
-        KeyEnd::Expired { .. } => grant.lease_ends.earliest,
-        KeyEnd::Taken { at, .. } => at.earliest.min(grant.lease_ends.earliest),
+        KeyEnd::Open | KeyEnd::Expired { .. } => grant.lease_ends.earliest,
+        KeyEnd::Released { at, .. } | KeyEnd::Taken { at, .. } => {
+            at.earliest.min(grant.lease_ends.earliest)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::crowd::Crowd;
 use crate::checks::say::secs;
-use crate::timeline::history::{History, StoreAttempt};
+use crate::timeline::history::{Grant, History, StoreAttempt};
 
 /// How many accepted writes are not counted, by reason.
 #[derive(Debug, Default)]
@@ -17,8 +17,11 @@ pub(super) struct Uncounted {
 
 impl Uncounted {
     /// Takes in an accepted write that is not counted.
-    pub(super) fn add(&mut self, history: &History, crowd: &Crowd, write: &StoreAttempt) {
-        let grant = write.grant.as_ref().and_then(|id| history.grant_of(id));
+    pub(super) fn add(
+        &mut self,
+        (history, crowd): (&History, &Crowd),
+        (write, grant): (&StoreAttempt, Option<&Grant>),
+    ) {
         let over = write.applied.saturating_sub(history.epsilon_ns);
         match grant {
             None => self.without += 1,

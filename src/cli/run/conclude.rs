@@ -1,7 +1,7 @@
 //! The end of `lockdrill run`: what was executed is judged, drawn, remembered and told.
 
 use super::Args;
-use crate::cli::told::{lost_lines, told, unjudged};
+use crate::cli::told::{json, lost_lines, told, unjudged};
 use crate::exit::Exit;
 use crate::report;
 use crate::report::retain::{self, Retained};
@@ -61,14 +61,7 @@ fn print(args: &Args, summary: &Summary) -> Exit {
         }
         return Exit::Ok;
     }
-    match serde_json::to_string(summary) {
-        Ok(json) => say::out(format_args!("{json}")),
-        Err(error) => {
-            say::err(format_args!("error: {error}"));
-            return Exit::Bug;
-        }
-    }
-    Exit::Ok
+    json(summary)
 }
 
 /// Writes every report. All results are on disk before the first page is drawn, so that each page

@@ -24,12 +24,18 @@ use super::model::Model;
 use super::{Writer, put, runs};
 use links::Links;
 use maud::{Markup, PreEscaped, html};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) use shell::{shell, shell_with};
 
 /// Name of the page in a run directory.
 pub const FILE: &str = "report.html";
+
+/// The page of a run from the folder of all runs, if it is still there.
+pub(super) fn of_run(root: &Path, drill: &str, run: &str) -> Option<String> {
+    let page = format!("{drill}/{run}/{FILE}");
+    root.join(&page).is_file().then_some(page)
+}
 
 /// The writer.
 pub(super) struct Html;

@@ -24,9 +24,7 @@ pub(super) fn of_lab(past: &Past) -> Markup {
 
 /// Since which execution all ended as badly as this, if more than one did and another came before.
 pub(super) fn of_end(past: &Past, series: &Series, worse: &Worse) -> Markup {
-    let of_series = past.entries.iter().filter(|entry| {
-        entry.drill == series.drill && format!("{} and {}", entry.lock, entry.store) == series.on
-    });
+    let of_series = past.entries.iter().filter(|entry| series.has(entry));
     let all: Vec<_> = of_series.collect();
     let is_as_bad = |verdict| worse.verdict.worst(verdict) == verdict;
     let better = all.iter().rposition(|entry| !is_as_bad(entry.verdict));

@@ -3,7 +3,7 @@
 use super::super::checklist::{POINTS, Proof, Standing, standing};
 use super::super::past::trend::Series;
 use crate::checks::Outcome;
-use crate::report::html::FILE as PAGE;
+use crate::report::html::of_run;
 use maud::{Markup, html};
 use std::path::Path;
 
@@ -82,8 +82,7 @@ fn told(root: &Path, proof: &Proof) -> Markup {
     let page = proof
         .run
         .as_ref()
-        .map(|run| format!("{}/{run}/{PAGE}", proof.drill));
-    let page = page.filter(|page| root.join(page).is_file());
+        .and_then(|run| of_run(root, &proof.drill, run));
     html! {
         @if let Some(page) = page { a href=(page) { (proof.drill) } } @else { (proof.drill) }
         " " small { (proof.check) " " (sign) }

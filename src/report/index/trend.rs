@@ -7,7 +7,7 @@ use super::super::past::trend::{Night, Rate, Series};
 use super::super::words::{count, verdict_word};
 use super::strip::{NIGHTS, Shown};
 use super::{changed, matrix, near, worse};
-use crate::report::html::FILE as PAGE;
+use crate::report::html::of_run;
 use crate::verdict::Verdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -135,8 +135,9 @@ fn row(root: &Path, series: &Series, shown: &Shown) -> Markup {
 
 /// A run that was removed has no page any more.
 pub(super) fn link(root: &Path, drill: &str, run: &str) -> Markup {
-    let path = format!("{drill}/{run}/{PAGE}");
-    html! { @if root.join(&path).is_file() { a href=(path) { (drill) } } @else { (drill) } }
+    html! {
+        @if let Some(page) = of_run(root, drill, run) { a href=(page) { (drill) } } @else { (drill) }
+    }
 }
 
 fn rate(rate: Rate) -> String {

@@ -5,6 +5,7 @@
 
 use super::super::past::Entry;
 use super::{Cell, Drill, Fit, Lock, Matrix, State};
+use crate::report::story::bare;
 use crate::report::words::{count, protection_word};
 use crate::verdict::{Protection, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,15 +106,14 @@ fn cell(lock: &str, fit: Option<&Fit>, played: &[&Entry]) -> Cell {
 /// Of the last night the worst, and of several such the last.
 fn worst_of_night<'e>(same: &[&'e Entry], last: &'e Entry) -> &'e Entry {
     let night = same.iter().filter(|entry| entry.night() == last.night());
-    night.copied().fold(last, |worst, entry| {
-        let worse = worst.verdict.worst(entry.verdict) == entry.verdict;
-        let later = (&entry.at, &entry.run) >= (&worst.at, &worst.run);
-        if worse && (later || entry.verdict != worst.verdict) {
+    let worst = night.copied().reduce(|worst, entry| {
+        if worst.verdict.worst(entry.verdict) == entry.verdict {
             entry
         } else {
             worst
         }
-    })
+    });
+    worst.unwrap_or(last)
 }
 
 fn counted(lock: &str, same: &[&Entry], told: &Entry) -> Cell {
@@ -160,9 +160,4 @@ const fn saved(protection: Protection) -> &'static str {
         Protection::Lost => "nothing",
         Protection::NotTested => "not tested",
     }
-}
-
-/// A sentence without the full stop that it may have.
-fn bare(sentence: &str) -> &str {
-    sentence.trim().trim_end_matches('.')
 }

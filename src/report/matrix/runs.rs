@@ -3,7 +3,7 @@
 //! leaves its cell as the history has it.
 
 use super::{Cell, Matrix, State};
-use crate::report::html::FILE as REPORT;
+use crate::report::html::of_run;
 use crate::report::model::{ArmModel, Model};
 use crate::report::results;
 use crate::report::story::{saved, violated};
@@ -32,9 +32,7 @@ fn is_name(text: &str) -> bool {
 
 fn one(root: &Path, (drill, run): (&str, &str), cell: &mut Cell) {
     let dir = root.join(drill).join(run);
-    if dir.join(REPORT).is_file() {
-        cell.report = Some(format!("{drill}/{run}/{REPORT}"));
-    }
+    cell.report = of_run(root, drill, run);
     let Ok(result) = results::read(&dir) else {
         return;
     };

@@ -67,6 +67,11 @@ impl Entry {
         self.at.get(..10).unwrap_or(&self.at)
     }
 
+    /// The lock and the store of the execution, in words.
+    pub fn on(&self) -> String {
+        format!("{} and {}", self.lock, self.store)
+    }
+
     /// Of a recorded run; none if it has no plan or no record.
     fn of(dir: &Path, result: &DrillResult, model: &Model) -> Option<Entry> {
         let main = model.main()?;

@@ -145,6 +145,11 @@ pub struct Worse {
 }
 
 impl Series {
+    /// It is made of this execution, among others.
+    pub fn has(&self, entry: &Entry) -> bool {
+        entry.drill == self.drill && entry.on() == self.on
+    }
+
     /// Its last night.
     pub fn last(&self) -> Option<&Night> {
         self.nights.values().next_back()
@@ -183,8 +188,7 @@ impl Series {
 pub fn series(entries: &[Entry]) -> Vec<Series> {
     let mut all: BTreeMap<(String, String), Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
-        let on = format!("{} and {}", entry.lock, entry.store);
-        all.entry((entry.drill.clone(), on))
+        all.entry((entry.drill.clone(), entry.on()))
             .or_default()
             .push(entry);
     }

@@ -60,7 +60,5 @@ pub fn beliefs(history: &History) -> Vec<Belief> {
 
 /// When the process that a worker ran at a time was gone, ns.
 fn gone(history: &History, worker: usize, at: u64) -> Option<u64> {
-    let lives = &history.workers.get(worker)?.lives;
-    let life = lives.iter().rfind(|life| life.started <= at)?;
-    life.exit.map(|exit| exit.at)
+    history.workers.get(worker)?.gone(at)
 }

@@ -47,26 +47,15 @@ pub fn frames(history: &History) -> Vec<FrameMark> {
 fn one(history: &History, window: &FaultWindow, sent: &FrameSeen) -> Option<FrameMark> {
     let (worker, server) = sent.edge.split_once('>')?;
     history.observers.get(server)?;
-    let index = history.worker_index(worker)?;
     let held = window
         .frames
         .iter()
         .find(|frame| frame.what == FrameFate::Held && frame.edge == sent.edge)?;
-    let mut waiting = history
-        .operations
-        .iter()
-        .enumerate()
-        .filter(|(_, operation)| {
-            operation.worker == index
-                && operation.invoked <= held.at
-                && operation.in_flight(held.at, held.at)
-                && noun(&operation.call).is_some()
-        });
-    let (operation, asked) = waiting.next_back()?;
+    let operation = history.held_operation(held)?;
     Some(FrameMark {
         fault: window.fault.clone(),
         worker: worker.to_owned(),
-        what: noun(&asked.call)?,
+        what: noun(&history.operations[operation].call)?,
         at: sent.at,
         event: sent.seq,
         did: did(history, operation),

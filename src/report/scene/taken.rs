@@ -1,6 +1,7 @@
 //! What took a key before its holder's time: when, how, and the line that shows it.
 
 use super::tenure::Tenure;
+use crate::checks::say::worker_names;
 use crate::timeline::history::{Cause, Grant, History, KeyEnd};
 
 /// Something else than the holder took the key before its time.
@@ -80,17 +81,8 @@ pub fn deleted_by(history: &History, grant: &Grant) -> Vec<String> {
     let (Cause::BlindDelete(all) | Cause::Unclear(all)) = cause else {
         return Vec::new();
     };
-    let mut names: Vec<String> = Vec::new();
-    for operation in all
-        .iter()
-        .filter_map(|index| history.operations.get(*index))
-    {
-        let name = history.worker_name(operation.worker);
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    let names = worker_names(history, all).into_iter();
+    names.map(str::to_owned).collect()
 }
 
 /// Faults under which a server drops keys by itself, and how its keys are then told.

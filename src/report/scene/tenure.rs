@@ -26,6 +26,8 @@ pub enum Ended {
 pub struct Tenure {
     /// Worker, if the grant could be traced to one.
     pub worker: Option<String>,
+    /// The server that made it; none if no server was observed.
+    pub server: Option<String>,
     /// Grant, if it could be traced to an attempt.
     pub grant: Option<GrantId>,
     /// Fencing token.
@@ -57,6 +59,13 @@ pub struct Tenure {
     pub deleted_by: Vec<String>,
     /// Begin and end are known to within this, ns: half of the widest bounds of the two.
     pub blur: u64,
+}
+
+impl Tenure {
+    /// Its worker in a sentence, known or not.
+    pub fn who(&self) -> &str {
+        self.worker.as_deref().unwrap_or("somebody")
+    }
 }
 
 /// Every entitlement, in the server's order; of several servers that are one lock in that of time.
@@ -133,6 +142,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         worker: grant
             .worker
             .map(|worker| history.worker_name(worker).to_owned()),
+        server: Some(grant.server.clone()),
         grant: grant.id.clone(),
         fencing: grant.fencing.map(|token| token.0),
         from,
@@ -197,6 +207,7 @@ fn from_clients(history: &History) -> Vec<Tenure> {
                 asked: Some(operation.invoked),
                 step: operation.step.clone(),
                 worker: Some(history.worker_name(operation.worker).to_owned()),
+                server: None,
                 grant: Some(grant.clone()),
                 fencing,
                 from: back.at,

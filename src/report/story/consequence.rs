@@ -2,8 +2,6 @@
 //! *Stale* and *late* are told apart here: a store can refuse only what it can know.
 
 use crate::report::scene::Scene;
-use crate::report::scene::server::ServerKind;
-use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::{Fate, Harm, WriteMark};
 use crate::report::sentence::Sentence;
 
@@ -83,21 +81,14 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
     }
 }
 
-/// Which server made a grant.
-pub fn server_of<'s>(scene: &'s Scene, tenure: &Tenure) -> Option<&'s str> {
-    let mut marks = scene.server.iter();
-    let mark = marks.find(|mark| mark.kind == ServerKind::Grant && mark.event == tenure.granted_by);
-    mark.map(|mark| mark.server.as_str())
-}
-
 /// Stale by its number alone: its writer was granted the lock last, by the one server that grants it,
 /// and was entitled.
 pub fn is_misnumbered(scene: &Scene, write: &WriteMark) -> bool {
     let own = write.tenure.and_then(|tenure| scene.tenures.get(tenure));
     // A server that another has taken over from may grant what is no longer its to give.
-    let mut servers = scene.tenures.iter().map(|tenure| server_of(scene, tenure));
-    let first = servers.next().flatten();
-    if servers.any(|server| server != first) {
+    let mut servers = scene.tenures.iter().map(|tenure| &tenure.server);
+    let first = servers.next();
+    if servers.any(|server| Some(server) != first) {
         return false;
     }
     own.is_some_and(|own| {

@@ -74,7 +74,7 @@ fn deletions(control: &ArmModel, red: &Finding, sentence: Sentence) -> Sentence 
         let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) else {
             return sentence;
         };
-        let who = tenure.worker.as_deref().unwrap_or("somebody");
+        let who = tenure.who();
         let token = tenure
             .fencing
             .map_or(String::new(), |token| format!(" {token}"));

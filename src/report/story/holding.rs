@@ -75,10 +75,12 @@ struct Line<'s> {
 impl Line<'_> {
     fn one(&self, sentence: Sentence, index: usize) -> Sentence {
         let tenure = &self.scene.tenures[index];
-        let worker = tenure.worker.clone().unwrap_or("somebody".to_owned());
-        let sentence = sentence
-            .event(worker.as_str(), tenure.granted_by)
-            .text(format!("{} {}", self.again(index), self.stretch(tenure)));
+        let worker = tenure.who();
+        let sentence = sentence.event(worker, tenure.granted_by).text(format!(
+            "{} {}",
+            self.again(index),
+            self.stretch(tenure)
+        ));
         let sentence = sentence.text(self.both(index)).text(self.unheard(tenure));
         let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) else {
             return sentence.text(match tenure.ended {
@@ -93,7 +95,7 @@ impl Line<'_> {
         sentence
             .text(" (its key was ")
             .event(format!("{how} at {}", self.clock.at(taken.at)), taken.event)
-            .text(format!("{})", self.promised(tenure, &worker)))
+            .text(format!("{})", self.promised(tenure, worker)))
     }
 
     /// From when to when; of a grant that the record does not see end, from when on.
@@ -144,7 +146,7 @@ impl Line<'_> {
                 && other.entitled > tenure.from.saturating_add(blur(self.scene, tenure))
         });
         others.next_back().map_or_else(String::new, |other| {
-            let who = other.worker.as_deref().unwrap_or("somebody");
+            let who = other.who();
             if other.entitled >= tenure.until {
                 return format!(", all of it while {who} was entitled too");
             }
@@ -187,7 +189,7 @@ impl Line<'_> {
         let told = self.clock.lasted(since, next.from);
         let still = before.iter().rfind(|other| other.entitled > next.from);
         if let Some(still) = still {
-            let who = still.worker.as_deref().unwrap_or("somebody");
+            let who = still.who();
             return format!(", then no key for {told}, while {who} was still entitled, then ");
         }
         let asked = next.worker.as_ref().and_then(|worker| {
@@ -207,9 +209,9 @@ impl Line<'_> {
     /// What is summed up: how many grants of whom, until when, how long the lock was free.
     fn rest(&self, shown: usize) -> String {
         let rest = self.scene.tenures.get(shown..).unwrap_or_default();
-        let mut each: Vec<(String, usize)> = Vec::new();
+        let mut each: Vec<(&str, usize)> = Vec::new();
         for tenure in rest {
-            let name = tenure.worker.clone().unwrap_or("somebody".to_owned());
+            let name = tenure.who();
             match each.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, n)) => *n += 1,
                 None => each.push((name, 1)),

@@ -47,7 +47,7 @@ pub fn violated(arm: &ArmModel) -> impl Iterator<Item = &Finding> {
 }
 
 /// A sentence from elsewhere without the full stop that it may have.
-fn bare(sentence: &str) -> &str {
+pub fn bare(sentence: &str) -> &str {
     sentence.trim().trim_end_matches('.')
 }
 

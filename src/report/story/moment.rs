@@ -140,7 +140,7 @@ fn afterwards(scene: &Scene) -> Option<(u64, String)> {
     let next = scene.tenures.iter().find(|tenure| tenure.from > broken);
     Some(match next {
         Some(next) => {
-            let who = next.worker.as_deref().unwrap_or("somebody");
+            let who = next.who();
             (
                 next.from,
                 format!("{who} is granted the lock, the first after what was broken"),

@@ -172,7 +172,7 @@ fn inconclusive(model: &Model, main: &ArmModel) -> Sentence {
         .find(|arm| arm.result.red_as_required == Some(false));
     if let Some(control) = dead {
         let why = bare(&control.result.why);
-        let so = match why.contains("not red as required: also ") {
+        let so = match control.result.is_red_for_more() {
             true => {
                 "It violated more than was taken away from it: suspect the lock, before the drill"
             }

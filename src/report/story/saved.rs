@@ -120,16 +120,22 @@ fn kept(arm: &ArmModel, fence: Option<Fence>) -> Sentence {
             count(scene.tenures.len(), "grant")
         ));
     }
-    let told = taken_once(arm)
-        .or_else(|| owners_compared(scene))
-        .or_else(|| own_deadline(arm))
-        .or_else(|| dead_holder(scene));
+    let told = taken_once(arm).or_else(|| Some(saver(arm)?.1));
     match told {
         Some(told) => told.text(format!("; {fence}")),
         None => Sentence::of(format!(
             "the lock: nobody wrote without being entitled, and {fence}"
         )),
     }
+}
+
+/// What kept a late writer away, in a word or two and in a sentence.
+fn saver(arm: &ArmModel) -> Option<(&'static str, Sentence)> {
+    let scene = &arm.scene;
+    let owners = || owners_compared(scene).map(|told| ("owner check", told));
+    let deadline = || own_deadline(arm).map(|told| ("own deadline", told));
+    let lease = || dead_holder(scene).map(|told| ("lease", told));
+    owners().or_else(deadline).or_else(lease)
 }
 
 /// A job came more than once, and the store took it once.

@@ -25,6 +25,14 @@ pub struct Worker {
     pub stopped: Vec<Span>,
 }
 
+impl Worker {
+    /// When the process that it ran at a time was gone, ns.
+    pub fn gone(&self, at: u64) -> Option<u64> {
+        let life = self.lives.iter().rfind(|life| life.started <= at)?;
+        life.exit.map(|exit| exit.at)
+    }
+}
+
 /// Replicas were asked whether they have a grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copies {

@@ -8,8 +8,8 @@ impl History {
     /// key has a lease all the same, lives for at least as long as its holder asked for, and goes
     /// some time after, since the server counts in whole seconds or ticks.
     pub fn tells_deadlines(&self) -> bool {
-        ![Servers::Etcd, Servers::Zookeeper]
-            .iter()
-            .any(|servers| backends::live_on(&self.plan.lock.backend, *servers))
+        let kind = backends::named(&self.plan.lock.backend);
+        let servers = kind.map(|kind| kind.servers);
+        !matches!(servers, Some(Servers::Etcd | Servers::Zookeeper))
     }
 }

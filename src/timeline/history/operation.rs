@@ -1,6 +1,7 @@
 //! Operations: an `invoke` paired with `ok`, `fail` or `info`.
 
-use super::time::NEVER;
+use super::actors::FrameSeen;
+use super::{History, NEVER};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
 
@@ -45,6 +46,21 @@ pub enum Told {
     NotDone,
     /// No answer, or one that leaves it open.
     Open,
+}
+
+impl History {
+    /// The operation of which a fault held the request: what its worker had asked of the lock
+    /// service last, index into [`History::operations`].
+    pub fn held_operation(&self, held: &FrameSeen) -> Option<usize> {
+        let worker = self.worker_index(held.edge.split_once('>')?.0)?;
+        self.operations.iter().rposition(|one| {
+            let on_the_wire = matches!(
+                one.call,
+                Call::Attempt { .. } | Call::Renew { .. } | Call::Release { .. }
+            );
+            on_the_wire && one.worker == worker && one.in_flight(held.at, held.at)
+        })
+    }
 }
 
 impl Operation {

@@ -65,11 +65,11 @@ impl History {
         all
     }
 
-    /// Whether another server had certainly taken over from this one by a time, ns.
-    pub fn was_replaced(&self, server: &str, by: u64) -> bool {
-        let promotions = self.promotions();
-        let last = promotions.iter().rfind(|one| one.at.latest <= by);
-        last.is_some_and(|last| last.server != server)
+    /// The promotion by which another server had certainly taken over from this one by a time, ns.
+    pub fn replaced_by(&self, server: &str, by: u64) -> Option<Promotion<'_>> {
+        let mut promotions = self.promotions().into_iter();
+        let last = promotions.rfind(|one| one.at.latest <= by);
+        last.filter(|last| last.server != server)
     }
 
     /// Whether a server took writes at a time, ns, by what it had said last.

@@ -182,7 +182,7 @@ impl Canvas<'_> {
 }
 
 fn bar_note(tenure: &Tenure) -> String {
-    let who = tenure.worker.as_deref().unwrap_or("somebody");
+    let who = tenure.who();
     let ended = match (tenure.taken(), tenure.ended) {
         (Some(how), _) if tenure.endless => {
             format!("when the key, which had no lease, was {how}")

@@ -114,15 +114,11 @@ impl Canvas<'_> {
             let point = &group.first.point;
             let own = format!("{}.", group.first.worker);
             let point = point.strip_prefix(&own).unwrap_or(point);
-            let full = format!("{own}{point}");
-            let compares = |step: &str| {
-                let mut writes = self.scene.writes.iter();
-                writes.any(|write| write.write == step && write.compared.is_some())
-            };
+            let write = group.first.point.strip_suffix(".armed");
+            let mut writes = self.scene.writes.iter();
+            let compared = writes.any(|one| Some(&*one.write) == write && one.compared.is_some());
             let text = match point.strip_suffix(".armed") {
-                Some(step) if full.strip_suffix(".armed").is_some_and(compares) => {
-                    format!("compared, ready to send {}", armed(step))
-                }
+                Some(step) if compared => format!("compared, ready to send {}", armed(step)),
                 Some(step) => format!("ready to send {}", armed(step)),
                 None => format!("waits at {point}"),
             };

@@ -5,7 +5,6 @@ use super::samples::{DEATH, DOWN, STALL};
 use super::{Canvas, LANE};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::scene::Scene;
 use crate::report::words::{at, span};
 
 impl Canvas<'_> {
@@ -54,7 +53,8 @@ impl Canvas<'_> {
             };
             self.show(DOWN);
             let row = scene.workers.len() + place;
-            let to = back(scene, server, *to);
+            // One that never came back is gone to the end of the record.
+            let to = Some(*to).filter(|to| *to < scene.ends);
             let x = self.axis.x(*from);
             let end = to.map_or(self.axis.left + self.axis.width, |to| self.axis.x(to));
             let y = self.content_top(row);
@@ -106,16 +106,4 @@ impl Canvas<'_> {
             self.show(STALL);
         }
     }
-}
-
-/// Until when a server did not work whose process was gone until then: until the fault that ended it
-/// was seen to be over, and none if it never came back.
-fn back(scene: &Scene, server: &str, started: u64) -> Option<u64> {
-    let own = scene.faults.iter();
-    let own = own.filter(|fault| fault.lasts && fault.server.as_deref() == Some(server));
-    let over = own
-        .filter(|fault| fault.began <= started)
-        .filter_map(|fault| fault.over());
-    let seen = over.filter(|over| started <= *over).min();
-    seen.or(Some(started)).filter(|at| *at < scene.ends)
 }

@@ -8,7 +8,6 @@ use crate::report::scene::frames::Did;
 use crate::report::scene::marks::{Renewal, Renewed};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
-use crate::report::story::consequence::server_of;
 use crate::report::story::free::blur;
 use crate::report::words::at;
 
@@ -56,7 +55,7 @@ pub(super) fn servers(scene: &Scene) -> Vec<Step> {
 
 /// How a grant ended.
 fn end(tenure: &Tenure) -> Option<Step> {
-    let who = tenure.worker.as_deref().unwrap_or("somebody");
+    let who = tenure.who();
     let event = tenure.ended_by.unwrap_or(tenure.granted_by);
     if let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) {
         let promised = match tenure.entitled > tenure.until && !tenure.endless {
@@ -88,7 +87,7 @@ pub(super) fn ends(scene: &Scene) -> Vec<Step> {
 
 /// `a's grant (fencing token 1)`.
 fn whose(tenure: &Tenure) -> String {
-    let who = tenure.worker.as_deref().unwrap_or("somebody");
+    let who = tenure.who();
     match tenure.fencing {
         Some(token) => format!("{who}'s grant (fencing token {token})"),
         None => format!("{who}'s grant"),
@@ -100,13 +99,13 @@ pub(super) fn grants(scene: &Scene) -> Vec<Step> {
     let all = scene.tenures.iter().enumerate();
     let told = all.map(|(index, tenure)| {
         let before = &scene.tenures[..index];
-        let who = tenure.worker.as_deref().unwrap_or("somebody");
+        let who = tenure.who();
         let token = tenure.fencing.map_or(String::new(), |token| {
             format!(" with fencing token {token}")
         });
         let (number, both) = (number(before, tenure), both(scene, before, tenure));
         let telling = number.is_some() || both.is_some();
-        let by = match (scene.promotions.is_empty(), server_of(scene, tenure)) {
+        let by = match (scene.promotions.is_empty(), &tenure.server) {
             (false, Some(server)) => format!(" by {server}"),
             _ => String::new(),
         };
@@ -130,7 +129,7 @@ fn number(before: &[Tenure], tenure: &Tenure) -> Option<String> {
     let own = tenure.fencing?;
     let highest = before.iter().filter(|other| other.fencing.is_some());
     let highest = highest.max_by_key(|other| other.fencing)?;
-    let who = highest.worker.as_deref().unwrap_or("somebody");
+    let who = highest.who();
     match highest.fencing? {
         same if same == own => Some(format!(", the same number that {who} was granted before")),
         higher if higher > own => Some(format!(
@@ -147,7 +146,7 @@ fn both(scene: &Scene, before: &[Tenure], tenure: &Tenure) -> Option<String> {
         other.worker != tenure.worker && other.entitled > apart
     };
     let other = before.iter().rfind(still)?;
-    let who = other.worker.as_deref().unwrap_or("somebody");
+    let who = other.who();
     Some(format!(", while {who} is still entitled"))
 }
 

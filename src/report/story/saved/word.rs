@@ -1,6 +1,6 @@
 //! The same in a word or two, for a cell of a table.
 
-use super::{by_outbox, dead_holder, finding, inverted, own_deadline, owners_compared};
+use super::{by_outbox, finding, inverted, saver};
 use crate::checks::Outcome;
 use crate::report::model::ArmModel;
 use crate::verdict::Protection;
@@ -35,13 +35,7 @@ fn kept(arm: &ArmModel) -> &'static str {
         IDEMPOTENCY
     } else if scene.faults.is_empty() {
         "lock"
-    } else if owners_compared(scene).is_some() {
-        "owner check"
-    } else if own_deadline(arm).is_some() {
-        "own deadline"
-    } else if dead_holder(scene).is_some() {
-        "lease"
     } else {
-        "lock"
+        saver(arm).map_or("lock", |(word, _)| word)
     }
 }
