@@ -82,7 +82,7 @@ fn told(root: &Path, proof: &Proof) -> Markup {
     let page = proof
         .run
         .as_ref()
-        .and_then(|run| of_run(root, &proof.drill, run));
+        .and_then(|run| of_run(root, proof.drill, run));
     html! {
         @if let Some(page) = page { a href=(page) { (proof.drill) } } @else { (proof.drill) }
         " " small { (proof.check) " " (sign) }
