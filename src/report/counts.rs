@@ -12,6 +12,8 @@ use crate::timeline::history::History;
 pub struct Counts {
     /// Acquire commands: granted, busy, other.
     pub attempts: Vec<(&'static str, usize)>,
+    /// Grants that the server made and of which the worker that had asked never heard.
+    pub unheard: usize,
     /// Renewals: worked, failed.
     pub renewals: Vec<(&'static str, usize)>,
     /// Stale writes at the store, as the check `no_stale_write` counts them: refused (stale or late),
@@ -26,6 +28,8 @@ pub struct Counts {
     pub unknown: usize,
     /// Servers that ended before the last worker was done.
     pub server_exits: usize,
+    /// What was done to servers: kind of the fault, server, how often.
+    pub done_to_servers: Vec<(String, String, usize)>,
 }
 
 /// The signals that are counted.
@@ -42,7 +46,8 @@ pub fn counts(history: &History) -> Counts {
     let accepted = found.iter().map(|(index, _)| &history.store[*index]);
     let accepted = accepted.filter(|attempt| attempt.accepted).count();
     // Who was refused by the number of a seal alone is known to the scene's writes.
-    let writes = writes(history, &tenures(history));
+    let tenures = tenures(history);
+    let writes = writes(history, &tenures);
     let reached = || {
         writes
             .iter()
@@ -55,6 +60,7 @@ pub fn counts(history: &History) -> Counts {
     let ended = |at: u64| at < end;
     Counts {
         attempts,
+        unheard: tenures.iter().filter(|tenure| tenure.unheard).count(),
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
         stale: vec![("refused", refused.count()), ("accepted", accepted)],
         late: late.count(),
@@ -63,7 +69,18 @@ pub fn counts(history: &History) -> Counts {
         server_exits: lives
             .filter(|life| life.exit.is_some_and(|exit| ended(exit.at)))
             .count(),
+        done_to_servers: done_to_servers(history),
     }
+}
+
+/// A server that is frozen, emptied or cut off from its replicas does not end.
+fn done_to_servers(history: &History) -> Vec<(String, String, usize)> {
+    let done = history.faults.iter().filter_map(|window| {
+        let server = window.server.clone()?;
+        let times = window.onsets.len();
+        (times > 0).then(|| (window.kind.clone(), server, times))
+    });
+    done.collect()
 }
 
 /// When the last worker was done, lab time, ns: what ends later was ended by the lab.

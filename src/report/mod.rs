@@ -18,6 +18,7 @@ pub mod checklist;
 pub mod counts;
 pub mod describe;
 pub mod error;
+pub mod holds;
 pub mod html;
 mod index;
 pub mod junit;

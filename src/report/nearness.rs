@@ -2,13 +2,17 @@
 //! and bound nothing.
 
 use super::counts::counts;
-use super::measures::{holds, renewal_times, spread, waits, work_times};
+use super::holds;
+use super::measures::{renewal_times, spread, waits, work_times};
 use super::scene::Scene;
 use super::words::{millis, span, span_beside};
 use crate::plan::Plan;
 use crate::timeline::history::{History, ms};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+/// Begin of the name of a figure that counts what was done to servers; the fault's kind follows.
+pub const SERVER_FAULT: &str = "done_to_server.";
 
 /// What was left of the lease when each renewal that the client reckoned with was sent, ns;
 /// negative if the lease had ended.
@@ -128,6 +132,7 @@ pub fn wanted(history: &History) -> Option<u64> {
 /// name says how several runs of one night become one figure: the least, the most, or the sum.
 pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
     let most = |values: Vec<u64>| values.into_iter().max().map(signed);
+    let held = holds::holds(history);
     let durations = [
         ("length_ns", Some(signed(history.last_at))),
         ("lease_min_ns", Some(signed(ms(history.plan.lock.lease_ms)))),
@@ -136,7 +141,8 @@ pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
             history.plan.lock.renew_ms.map(|every| signed(ms(every))),
         ),
         ("wait_max_ns", most(waits(history))),
-        ("hold_max_ns", most(holds(history))),
+        ("hold_max_ns", most(holds::ended(&held))),
+        ("hold_open_max_ns", most(holds::open(&held))),
         ("work_max_ns", most(work_times(history))),
         ("renewal_max_ns", most(renewal_times(history))),
         ("margin_min_ns", margins(scene).into_iter().min()),
@@ -152,15 +158,23 @@ pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
         ("renewed_n", nth(&counts.renewals, 0)),
         ("stale_refused_n", nth(&counts.stale, 0)),
         ("stale_accepted_n", nth(&counts.stale, 1)),
+        ("unheard_n", counts.unheard),
+        ("hold_open_n", holds::open(&held).len()),
         ("server_ends_n", counts.server_exits),
         ("losses_n", history.losses.len()),
     ];
     let numbers = numbers.map(|(name, n)| (name, i64::try_from(n).ok()));
-    durations
-        .into_iter()
-        .chain(numbers)
+    let named = durations.into_iter().chain(numbers);
+    let mut figures: BTreeMap<String, i64> = named
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+        .collect();
+    for (kind, _, times) in &counts.done_to_servers {
+        let n = figures
+            .entry(format!("{SERVER_FAULT}{kind}_n"))
+            .or_default();
+        *n = n.saturating_add(i64::try_from(*times).unwrap_or(i64::MAX));
+    }
+    figures
 }
 
 fn signed(ns: u64) -> i64 {

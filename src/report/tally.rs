@@ -2,6 +2,7 @@
 //! were at work at once, what became of stale writes. Numbers of one run: they bound nothing.
 
 use super::counts::{counts, drill_ends};
+use super::scene::tenure::tenures;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation};
@@ -22,14 +23,16 @@ pub struct Tally {
     pub overlapping: usize,
     /// Sections that ended with the worker's process, or with the record.
     pub open: usize,
-    /// The highest fencing token that was granted.
+    /// The highest fencing token that was granted, whether or not its worker heard of it.
     pub highest: Option<u64>,
     /// Stale or late writes that the store accepted.
     pub stale_accepted: usize,
     /// Stale or late writes that it refused.
     pub stale_refused: usize,
-    /// Steps that asked for the lock and were not granted it.
+    /// Steps that asked for the lock and were not granted it, as far as their workers were told.
     pub failed: usize,
+    /// Grants among these that the server made all the same; their workers never heard of it.
+    pub unheard: usize,
     /// From the first step to the last answer, ns.
     pub took: u64,
 }
@@ -63,7 +66,8 @@ pub fn tally(history: &History) -> Tally {
         completed: sections.iter().filter(|(_, left)| left.is_ok()).count(),
         overlapping,
         open: sections.iter().filter(|(_, left)| left.is_err()).count(),
-        highest: asks.iter().filter_map(|step| token(step)).max(),
+        highest: tenures(history).iter().filter_map(|one| one.fencing).max(),
+        unheard: counts.unheard,
         stale_refused: stale(0),
         stale_accepted: stale(1) + counts.late,
         failed: asks.len() - sections.len(),
@@ -97,11 +101,4 @@ fn section(
     let mut exits = lives.filter_map(|life| Some(life.exit?.at));
     let gone = exits.find(|at| *at >= back.at).unwrap_or(u64::MAX);
     Some((back.at, left.get(grant).copied().ok_or(gone)))
-}
-
-fn token(step: &Operation) -> Option<u64> {
-    match step.answer()? {
-        Answer::Granted { fencing, .. } => fencing.map(|token| token.0),
-        _ => None,
-    }
 }

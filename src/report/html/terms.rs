@@ -140,7 +140,7 @@ const TERMS: &[Term] = &[
     term(
         "fault, onset, heal",
         &["heal", "healed", "onset"],
-        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
+        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen, and is told from then on (\"from\", \"in effect\", \"done by\"); when it was begun stands beside that where it is another time. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
     ),
     term(
         "lost (told)",

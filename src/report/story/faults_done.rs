@@ -107,20 +107,19 @@ fn edge(arm: &ArmModel, mark: &FaultMark) -> String {
 fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
     let begun = mark.effective;
     let (Some(end), Some(heal)) = (mark.over().filter(|_| mark.lasts), mark.events.get(1)) else {
+        let since = since(mark.begun(at));
         return sentence.text(if mark.lasts {
-            format!(" from {} on; its end is not on the record", at(begun))
+            format!(
+                " from {}{since} on; its end is not on the record",
+                at(begun)
+            )
         } else {
-            format!(" done by {}", at(begun))
+            format!(" done by {}{since}", at(begun))
         });
     };
     let woken = mark.healed.filter(|_| mark.server.is_some());
     let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]).adding_up(&[(begun, end)]);
-    let since = match clock.at(mark.began) {
-        since if mark.server.is_some() && since != clock.at(begun) => {
-            format!(" (begun at {since})")
-        }
-        _same => String::new(),
-    };
+    let since = since(mark.begun(|ns| clock.at(ns)));
     let sentence = sentence
         .text(format!(" from {}{since} to ", clock.at(begun)))
         .event(clock.at(end), *heal)
@@ -138,6 +137,10 @@ fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
         }
         Some(_) | None => sentence,
     }
+}
+
+fn since(begun: Option<String>) -> String {
+    begun.map_or_else(String::new, |begun| format!(" (begun at {begun})"))
 }
 
 /// What made it begin and end.

@@ -21,10 +21,10 @@ pub mod notes;
 pub mod points;
 pub mod protection;
 pub mod saved;
-
 pub mod stale_writes;
 pub mod summed;
 pub mod two_holders;
+pub mod unheard;
 pub mod untested;
 
 use super::model::ArmModel;
