@@ -3,7 +3,7 @@
 use super::scene::tenure::tenures;
 use super::scene::writes::{Fate, Harm, writes};
 use crate::checks::no_stale_read::exposed;
-use crate::checks::no_stale_write::staleness;
+use crate::checks::no_stale_write::{is_tokenless, staleness};
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::History;
 
@@ -19,6 +19,9 @@ pub struct Counts {
     /// Stale writes at the store, as the check `no_stale_write` counts them: refused (stale or late),
     /// accepted (stale).
     pub stale: Vec<(&'static str, usize)>,
+    /// Writes without a grant and without a fencing token, by writers that never had the lock: refused,
+    /// accepted. Not counted as stale: they have no number that could be old.
+    pub tokenless: Vec<(&'static str, usize)>,
     /// Writes that the store accepted after their writer's lease had ended, in legal order.
     pub late: usize,
     /// Reads that came after their reader's time, as the check `no_stale_read` counts them: refused,
@@ -44,7 +47,11 @@ pub fn counts(history: &History) -> Counts {
     };
     let found = staleness(history).stale;
     let accepted = found.iter().map(|(index, _)| &history.store[*index]);
-    let accepted = accepted.filter(|attempt| attempt.accepted).count();
+    let accepted = accepted.filter(|attempt| attempt.accepted && !is_tokenless(attempt));
+    let without = |accepted: bool| {
+        let writes = history.store.iter().filter(|one| is_tokenless(one));
+        writes.filter(|one| one.accepted == accepted).count()
+    };
     // Who was refused by the number of a seal alone is known to the scene's writes.
     let tenures = tenures(history);
     let writes = writes(history, &tenures);
@@ -62,7 +69,8 @@ pub fn counts(history: &History) -> Counts {
         attempts,
         unheard: tenures.iter().filter(|tenure| tenure.unheard).count(),
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
-        stale: vec![("refused", refused.count()), ("accepted", accepted)],
+        stale: vec![("refused", refused.count()), ("accepted", accepted.count())],
+        tokenless: vec![("refused", without(false)), ("accepted", without(true))],
         late: late.count(),
         late_reads: late_reads(history),
         unknown: open(history),

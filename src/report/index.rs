@@ -11,7 +11,7 @@ use super::words::{count, protection_word, verdict_word};
 use super::{Writer, put, results};
 use crate::run::run_dir;
 use crate::verdict::{ArmResult, DrillResult, Verdict};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -115,13 +115,16 @@ fn page(root: &Path, drills: &[Drill]) -> Result<Markup, ReportError> {
     let series = trends::series(&past.entries);
     let body = html! {
         h1 { "Runs" }
+        p.crumb { a href="#words" { "words used here" } }
         p.lead { "Each verdict speaks of its own run. A number of runs that passed bounds how often the same schedule fails, and nothing else." }
         @if drills.is_empty() { p { "There is no run here." } }
         (trend::section(root, &past, &series))
         (checklist::section(root, &series))
         @for drill in drills { (section(drill)) }
-    };
-    Ok(shell("runs", &body))
+    }
+    .into_string();
+    let words = html::words_used(&body);
+    Ok(shell("runs", &html! { (PreEscaped(body)) (words) }))
 }
 
 fn section(drill: &Drill) -> Markup {

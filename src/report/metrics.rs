@@ -117,6 +117,12 @@ fn signals_of(page: &mut Page, history: &History) {
         by("store", &counts.stale),
     );
     page.family(
+        "lockdrill_tokenless_writes_total",
+        "counter",
+        "Writes without a grant and without a fencing token, by what the store did.",
+        by("store", &counts.tokenless),
+    );
+    page.family(
         "lockdrill_unknown_outcomes_total",
         "counter",
         "Operations whose outcome nobody was told.",

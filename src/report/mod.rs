@@ -40,6 +40,7 @@ pub mod shape;
 pub mod signals;
 pub mod story;
 pub mod tally;
+pub mod times;
 pub mod words;
 
 pub use error::ReportError;

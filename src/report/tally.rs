@@ -29,6 +29,8 @@ pub struct Tally {
     pub stale_accepted: usize,
     /// Stale or late writes that it refused.
     pub stale_refused: usize,
+    /// Writes without the lock and without a fencing token that the store accepted, and that it refused.
+    pub tokenless: (usize, usize),
     /// Steps that asked for the lock and were not granted it, as far as their workers were told.
     pub failed: usize,
     /// Grants among these that the server made all the same; their workers never heard of it.
@@ -59,6 +61,7 @@ pub fn tally(history: &History) -> Tally {
     }
     let counts = counts(history);
     let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
+    let without = |n: usize| counts.tokenless.get(n).map_or(0, |(_, n)| *n);
     let first = history.operations.iter().map(|step| step.invoked).min();
     Tally {
         asked: asks.len(),
@@ -70,6 +73,7 @@ pub fn tally(history: &History) -> Tally {
         unheard: counts.unheard,
         stale_refused: stale(0),
         stale_accepted: stale(1) + counts.late,
+        tokenless: (without(1), without(0)),
         failed: asks.len() - sections.len(),
         took: drill_ends(history).saturating_sub(first.unwrap_or(0)),
     }

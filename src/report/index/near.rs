@@ -5,7 +5,7 @@ use super::super::past::trend::{Night, Series};
 use super::super::signals::look_first;
 use super::strip::Shown;
 use super::trend::SERIES_MAX;
-use cells::{done_to_servers, granted, held, lease, share, signed, tenths};
+use cells::{done_to_servers, granted, held, lease, share, signed, tenths, tokenless};
 use maud::{Markup, html};
 
 mod cells;
@@ -108,7 +108,10 @@ const SIGNALS: [Column; 7] = [
         text: |night| {
             let refused = night.figure("stale_refused_n")?;
             let accepted = night.figure("stale_accepted_n")?;
-            Some(format!("{refused} refused, {accepted} accepted"))
+            Some(format!(
+                "{refused} refused, {accepted} accepted{}",
+                tokenless(night)
+            ))
         },
     },
     Column {

@@ -45,9 +45,16 @@ pub(super) fn stale(counts: &Counts) -> String {
             counts.late
         );
     }
-    match counts.late_reads.iter().map(|(_, n)| n).sum::<usize>() {
+    let writes = match counts.late_reads.iter().map(|(_, n)| n).sum::<usize>() {
         0 => writes,
         _ => format!("{writes}; late reads: {}", outcomes(&counts.late_reads)),
+    };
+    match counts.tokenless.iter().map(|(_, n)| n).sum::<usize>() {
+        0 => writes,
+        _ => format!(
+            "{writes}; writes without a fencing token: {}",
+            outcomes(&counts.tokenless)
+        ),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the cells of the two tables say.
 
-use super::super::super::nearness::{SERVER_FAULT, outlives, suggested};
+use super::super::super::nearness::SERVER_FAULT;
 use super::super::super::past::trend::Night;
-use super::super::super::words::{span, span_beside};
+use super::super::super::times::Times;
+use super::super::super::words::span;
 
 pub(super) fn signed(ns: i64) -> Option<String> {
     let told = span(ns.unsigned_abs());
@@ -52,18 +53,16 @@ pub(super) fn share(night: &Night) -> Option<i64> {
 }
 
 pub(super) fn lease(night: &Night) -> Option<String> {
-    let lease = night.figure("lease_min_ns").map(i64::unsigned_abs)?;
-    let figure = |name: &str| night.figure(name).map(i64::unsigned_abs);
-    let suggests = match figure("renew_max_ns") {
-        Some(every) => Some(outlives(every, figure("renewal_max_ns").unwrap_or(0))),
-        None => figure("work_max_ns").map(suggested),
-    };
-    Some(match suggests {
-        Some(least) => format!(
-            "has {}; least {}",
-            span_beside(lease, least),
-            span_beside(least, lease)
-        ),
-        None => format!("has {}", span(lease)),
-    })
+    Some(Times::of_night(night)?.cell())
+}
+
+/// Writes of whoever never had the lock, if there were any.
+pub(super) fn tokenless(night: &Night) -> String {
+    let n = |name: &str| night.figure(name).unwrap_or(0);
+    match (n("tokenless_refused_n"), n("tokenless_accepted_n")) {
+        (0, 0) => String::new(),
+        (refused, accepted) => {
+            format!("; without a fencing token {refused} refused, {accepted} accepted")
+        }
+    }
 }
