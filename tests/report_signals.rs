@@ -154,7 +154,7 @@ fn a_lease_is_suggested_from_the_longest_work() {
     // The same of a lease that is not renewed.
     let near = Times {
         longest: Some(505_000_000),
-        noise: 20_000_000,
+        noise: 200_000_000,
         ..times
     };
     let told = near.suggestion();
@@ -162,7 +162,7 @@ fn a_lease_is_suggested_from_the_longest_work() {
         told.starts_with("nothing: twice the longest work"),
         "{told}"
     );
-    assert!(told.contains("10 ms are less than the noise"), "{told}");
+    assert!(told.contains("0.10 s are less than the noise"), "{told}");
 }
 
 /// Each limit that a built-in drill names has more to say than that one must decide.

@@ -134,7 +134,7 @@ fn section(drill: &Drill) -> Markup {
             p { (dots(drill)) " " (rate(drill)) }
             table.runs {
                 thead { tr {
-                    th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "work" }
+                    th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "protection of the work" }
                     th scope="col" { "controls" } th scope="col" { "why" }
                 } }
                 tbody { @for run in drill.runs.iter().take(LISTED_MAX) { (row(drill, run)) } }
@@ -211,7 +211,7 @@ fn row(drill: &Drill, run: &Run) -> Markup {
                 Ok(result) => {
                     @let (class, sign) = mark(run);
                     td { span class=(format!("outcome {class}")) { (sign) " " (verdict_word(result.verdict)) } }
-                    td data-of="work" { (protection_word(result.protection)) }
+                    td data-of="protection of the work" { (protection_word(result.protection)) }
                     td data-of="controls" { (controls(result)) }
                     td.wide { (result.why) }
                 }
