@@ -43,6 +43,7 @@ const DRILLS: &[&str] = &[
     "restart",
     "shutdown",
     "starved-renewal",
+    "state-machine",
     "stop-server",
     "worker-clock",
 ];
