@@ -101,6 +101,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/redlock-amnesia.toml"),
     ),
     (
+        "redlock-clock",
+        include_str!("../../experiments/redlock-clock.toml"),
+    ),
+    (
+        "redlock-hung",
+        include_str!("../../experiments/redlock-hung.toml"),
+    ),
+    (
         "redlock-majority",
         include_str!("../../experiments/redlock-majority.toml"),
     ),
