@@ -36,6 +36,8 @@ const DRILLS: &[&str] = &[
     "partition-reply",
     "partition-reset",
     "redlock-amnesia",
+    "redlock-clock",
+    "redlock-hung",
     "redlock-majority",
     "redlock-minority",
     "refuse-writes",
@@ -45,6 +47,7 @@ const DRILLS: &[&str] = &[
     "starved-renewal",
     "stop-server",
     "worker-clock",
+    "zk-session",
 ];
 
 #[test]

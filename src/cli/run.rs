@@ -15,6 +15,7 @@ use crate::say;
 use crate::verdict::NotRun;
 use std::path::PathBuf;
 
+mod absent;
 mod again;
 mod conclude;
 mod given;
@@ -85,6 +86,7 @@ pub(super) fn exec(args: Args) -> Exit {
         say::err(loaded.refused.render(colour_on_stderr()).trim_end());
         return Exit::Usage;
     }
+    absent::leave_out(&args, &mut loaded);
     let target = match given::target(&args, &mut loaded) {
         Ok(target) => target,
         Err(exit) => return exit,

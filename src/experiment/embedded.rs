@@ -148,6 +148,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/worker-clock.toml"),
     ),
     (
+        "zk-session",
+        include_str!("../../experiments/zk-session.toml"),
+    ),
+    (
         "zombie-refence",
         include_str!("../../experiments/zombie-refence.toml"),
     ),

@@ -4,6 +4,7 @@
 //! led by a director that starts servers and workers, injects the faults on the events that the
 //! plan names, and records everything.
 
+pub mod absent;
 pub mod arm;
 pub mod conductor;
 pub mod console;

@@ -58,7 +58,11 @@ pub(super) struct Asking {
 
 impl Voters {
     /// Nothing is connected yet.
-    pub(super) fn new(addresses: &str, words: Words, flaw: Option<Flaw>) -> Result<Voters, LockError> {
+    pub(super) fn new(
+        addresses: &str,
+        words: Words,
+        flaw: Option<Flaw>,
+    ) -> Result<Voters, LockError> {
         let links = links(addresses)?;
         let different: BTreeSet<&str> = links.iter().map(|link| link.address()).collect();
         if different.len() < links.len() {
