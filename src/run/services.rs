@@ -94,18 +94,11 @@ mod tests {
 
     fn on(lock: &str) -> Experiment {
         let text = built_in().into_iter().find(|drill| drill.name == "pause");
-        let lock = Some(lock.to_owned());
         let overrides = Overrides {
-            lock: lock.clone(),
+            lock: Some(lock.to_owned()),
             ..Overrides::default()
         };
-        read(
-            &lock.unwrap(),
-            "pause.toml",
-            &text.unwrap().source,
-            &overrides,
-        )
-        .unwrap()
+        read(lock, "pause.toml", &text.unwrap().source, &overrides).unwrap()
     }
 
     fn left_out(drills: &[&str], named: &[&str]) -> (Vec<String>, Vec<LeftOut>) {
