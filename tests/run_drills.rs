@@ -36,6 +36,8 @@ const DRILLS: &[&str] = &[
     "partition-reply",
     "partition-reset",
     "redlock-amnesia",
+    "redlock-clock",
+    "redlock-hung",
     "redlock-majority",
     "redlock-minority",
     "refuse-writes",
@@ -43,8 +45,10 @@ const DRILLS: &[&str] = &[
     "restart",
     "shutdown",
     "starved-renewal",
+    "state-machine",
     "stop-server",
     "worker-clock",
+    "zk-session",
 ];
 
 #[test]

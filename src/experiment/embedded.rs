@@ -101,6 +101,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/redlock-amnesia.toml"),
     ),
     (
+        "redlock-clock",
+        include_str!("../../experiments/redlock-clock.toml"),
+    ),
+    (
+        "redlock-hung",
+        include_str!("../../experiments/redlock-hung.toml"),
+    ),
+    (
         "redlock-majority",
         include_str!("../../experiments/redlock-majority.toml"),
     ),
@@ -132,12 +140,20 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/starved-renewal.toml"),
     ),
     (
+        "state-machine",
+        include_str!("../../experiments/state-machine.toml"),
+    ),
+    (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),
     ),
     (
         "worker-clock",
         include_str!("../../experiments/worker-clock.toml"),
+    ),
+    (
+        "zk-session",
+        include_str!("../../experiments/zk-session.toml"),
     ),
     (
         "zombie-refence",

@@ -13,6 +13,7 @@ pub mod interrupt;
 pub mod preflight;
 pub mod recorder;
 pub mod run_dir;
+pub mod services;
 pub mod shard;
 pub mod spec;
 pub mod stall;
