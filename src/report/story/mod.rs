@@ -26,6 +26,7 @@ pub mod summed;
 pub mod two_holders;
 pub mod unheard;
 pub mod untested;
+mod without;
 
 use super::model::ArmModel;
 use crate::checks::{Finding, Outcome};

@@ -46,8 +46,9 @@ impl Canvas<'_> {
             (x + 10.0, y - 16.0, Anchor::Start),
             (end - 4.0, y - 3.0, Anchor::End),
         ];
-        let texts = [label.as_str(), "primary"];
         let must = reign.took_over;
+        let short = if must { "took over" } else { "primary" };
+        let texts = [label.as_str(), short];
         self.ask(Rank::Fate, &texts, (Ink::Text, false), &places, must);
     }
 }
