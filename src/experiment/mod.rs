@@ -39,6 +39,7 @@ mod schema;
 mod script;
 mod section;
 mod server;
+mod sessions;
 mod settings;
 mod several;
 mod shape;
