@@ -41,6 +41,8 @@ const DRILLS: &[&str] = &[
     "refuse-writes",
     "renew",
     "restart",
+    "session-is-the-lock",
+    "session-killed",
     "shutdown",
     "starved-renewal",
     "state-machine",

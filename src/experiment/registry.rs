@@ -150,7 +150,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         | Servers::Zookeeper
         | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
-            "no stream of changes tells of the end of a session: who held it could not be shown",
+            "no stream of changes tells of the end of a session: only what `kill-session` ends is shown",
         ),
         Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())

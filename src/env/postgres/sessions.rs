@@ -8,8 +8,6 @@ use crate::lock::backends::postgres::shown;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// A session that is ended is gone at once, unless the host is busy.
-const GONE_MAX: Duration = Duration::from_secs(10);
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(2);
 
@@ -23,11 +21,12 @@ pub struct Ended {
 }
 
 impl Control {
-    /// Has every session of this client ended, and waits until they are gone.
+    /// Has every session of this client ended, and waits until they are gone; not for longer than the
+    /// limit.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn end_sessions(&self, client: &str) -> Result<Ended, EnvError> {
+    pub async fn end_sessions(&self, client: &str, limit: Duration) -> Result<Ended, EnvError> {
         let sql = "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE datname = current_database() AND application_name = $1";
         let rows = self.rows(sql, &[&shown(client)]).await?;
@@ -40,7 +39,7 @@ impl Control {
         let begun = Instant::now();
         loop {
             let left = self.left_of(&pids).await?;
-            if left == 0 || begun.elapsed() > GONE_MAX {
+            if left == 0 || begun.elapsed() > limit {
                 return Ok(Ended {
                     ended: pids.len(),
                     left,

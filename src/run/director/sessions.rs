@@ -7,6 +7,10 @@ use super::scene::Scene;
 use super::telling::said;
 use crate::env::control::Control;
 use crate::plan::Service;
+use std::time::Duration;
+
+/// A session that is ended is gone at once, unless the host is busy.
+const GONE_MAX: Duration = Duration::from_secs(10);
 
 /// Both answers are on the record; the inner error is why it was not done.
 pub async fn end(
@@ -23,7 +27,7 @@ pub async fn end(
     let Some(Control::Postgres(control)) = server.and_then(|server| server.control.clone()) else {
         return Ok(Err(format!("{name} cannot be told to end sessions")));
     };
-    let found = control.end_sessions(worker).await?;
+    let found = control.end_sessions(worker, GONE_MAX).await?;
     let answer = found.ended.to_string();
     let command = format!("pg_terminate_backend {worker}");
     said(scene, (fault, name), command, (&answer, found.ended > 0))?;
