@@ -84,8 +84,7 @@ impl Voters {
 
     /// A way to each, for connections of one's own.
     pub(super) fn routes(&self) -> Vec<Route> {
-        let links = self.links.iter();
-        links.map(|link| Route::Server(Arc::clone(link))).collect()
+        self.links.iter().cloned().map(Route::Server).collect()
     }
 
     /// Connects all and makes the scripts known; a quorum must be there.
@@ -165,6 +164,10 @@ impl Voters {
         let to = Arc::clone(&link);
         let answer = Box::pin(async move {
             to.live(until).await?;
+            // Nobody would wait for its answer.
+            if Instant::now() >= until {
+                return Err(NoAnswer::NotSent("no time was left".into()));
+            }
             left.store(true, Ordering::Relaxed);
             let keys: Vec<&str> = errand.keys.iter().map(String::as_str).collect();
             let args: Vec<&str> = errand.args.iter().map(String::as_str).collect();
