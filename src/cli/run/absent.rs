@@ -6,6 +6,7 @@ use super::Args;
 use crate::experiment::{Experiment, Loaded};
 use crate::run::absent::{self, Of};
 use crate::verdict::LeftOut;
+use std::path::Path;
 
 /// Leaves them out, unless nothing else is there.
 pub(super) fn leave_out(args: &Args, loaded: &mut Loaded) {
@@ -13,7 +14,7 @@ pub(super) fn leave_out(args: &Args, loaded: &mut Loaded) {
         return;
     }
     let absent = |drill: &Experiment| {
-        let named = args.drills.contains(&drill.name);
+        let named = args.drills.iter().any(|named| is_of(named, drill));
         let own = Of {
             lock: args.lock.is_none(),
             store: args.store.is_none(),
@@ -31,4 +32,10 @@ pub(super) fn leave_out(args: &Args, loaded: &mut Loaded) {
     let there = |drill: &Experiment| without.iter().all(|out| out.drill != drill.name);
     loaded.experiments.retain(there);
     loaded.left_out.extend(without);
+}
+
+/// A drill is called as its file is.
+fn is_of(named: &str, drill: &Experiment) -> bool {
+    let stem = Path::new(named).file_stem();
+    stem.is_some_and(|stem| stem == drill.name.as_str())
 }
