@@ -67,6 +67,7 @@ fn plan() -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            condition: lockdrill::store::Condition::Atomic,
             reads: lockdrill::store::Reads::Open,
             outbox: false,
             resource: KEY.to_owned(),

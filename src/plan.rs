@@ -4,7 +4,7 @@
 //! experiment file and seed, is byte-identical on every machine: no ports, no times, no paths.
 //! The checks read it beside the timeline and read nothing else.
 
-use crate::store::{Fence, Reads};
+use crate::store::{Condition, Fence, Reads};
 use serde::{Deserialize, Serialize};
 
 mod fault;
@@ -82,6 +82,12 @@ impl Plan {
         let mut steps = self.workers.iter().flat_map(|worker| &worker.script);
         steps.any(|step| step.action.publishes())
     }
+
+    /// Some step writes only if its job is still pending.
+    pub fn has_conditions(&self) -> bool {
+        let mut steps = self.workers.iter().flat_map(|worker| &worker.script);
+        steps.any(|step| step.action.asks_for_pending())
+    }
 }
 
 /// What a lost lock costs.
@@ -112,6 +118,9 @@ pub struct StorePlan {
     /// nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
+    /// How a write that asks for a pending job looks at its state.
+    #[serde(default, skip_serializing_if = "Condition::is_atomic")]
+    pub condition: Condition,
     /// Which reads are answered.
     #[serde(default, skip_serializing_if = "Reads::is_open")]
     pub reads: Reads,

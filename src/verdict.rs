@@ -106,12 +106,13 @@ pub struct Summary {
     pub verdict: Verdict,
     /// One entry an execution.
     pub drills: Vec<DrillResult>,
-    /// Drills of the suite that the command line does not fit.
+    /// Drills of the suite that the command line does not fit, or whose service is not installed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_applicable: Vec<LeftOut>,
 }
 
-/// A drill that was not run, because what the command line asks of every drill does not fit it.
+/// A drill of the suite that was not run, because what the command line asks of every drill does not
+/// fit it, or the service that it needs is not installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {

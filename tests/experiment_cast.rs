@@ -185,19 +185,30 @@ fn a_write_may_name_a_job_and_a_limit() {
     assert_eq!(steps("\"write\""), StepAction::Write);
     let both = StepAction::WriteAs {
         job: job.clone(),
+        if_pending: false,
         within_ms,
     };
     assert_eq!(steps("\"write job J-1 within 500ms\""), both);
     let timed = StepAction::WriteAs {
         job: None,
+        if_pending: false,
         within_ms,
     };
     assert_eq!(steps("\"write within 500ms\""), timed);
     let named = StepAction::WriteAs {
         job,
+        if_pending: false,
         within_ms: None,
     };
     assert_eq!(steps("\"write job J-1\""), named);
+    let pending = |within_ms| StepAction::WriteAs {
+        job: Some("J-1".to_owned()),
+        if_pending: true,
+        within_ms,
+    };
+    assert_eq!(steps("\"write job J-1 if pending\""), pending(None));
+    let timed = steps("\"write job J-1 if pending within 500ms\"");
+    assert_eq!(timed, pending(within_ms));
     assert_eq!(steps("\"burn 2s\""), StepAction::Burn { for_ms: 2_000 });
     for (wrong, why) in [
         ("write twice", "`write` cannot be followed by `twice`"),
@@ -205,6 +216,14 @@ fn a_write_may_name_a_job_and_a_limit() {
         (
             "write job within 1s",
             "`write` cannot be followed by `job within 1s`",
+        ),
+        (
+            "write if pending",
+            "`write` cannot be followed by `if pending`",
+        ),
+        (
+            "write job J if done",
+            "`write` cannot be followed by `job J if done`",
         ),
         ("write job 7 within 1s", "`7` cannot be the name of a job"),
         ("write within 5", "`write within`:"),

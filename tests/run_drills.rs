@@ -45,6 +45,7 @@ const DRILLS: &[&str] = &[
     "restart",
     "shutdown",
     "starved-renewal",
+    "state-machine",
     "stop-server",
     "worker-clock",
     "zk-session",

@@ -183,3 +183,45 @@ fn a_full_disk_ends_the_run_and_keeps_what_was_recorded() {
     std::fs::write(run.join("timeline.jsonl"), whole).unwrap();
     assert!(!timeline(&run).is_empty(), "the record so far is readable");
 }
+
+/// One comes after the other.
+fn calm(lock: &str) -> String {
+    format!(
+        "summary = \"does one come after the other?\"\nclass = \"correctness\"\n[lock]\n\
+         backend = \"{lock}\"\nlease = \"2s\"\n[store]\nkind = \"sqlite\"\nfence = \"atomic\"\n\
+         [worker.a]\nscript = [\"acquire\", \"write\", \"release\"]\n\
+         [worker.b]\nstart = {{ after = \"a.acquired\" }}\nscript = [\"enter 10s\", \"write\", \"release\"]\n"
+    )
+}
+
+#[test]
+fn of_all_a_drill_whose_service_is_not_installed_is_left_out_with_the_reason() {
+    let (here, gone) = (calm("redis"), calm("postgres"));
+    let lab = Lab::with_drills(&[("here", &here), ("gone", &gone)]);
+    let out = lab.out().display().to_string();
+    let nowhere = lab.folder.path().join("state");
+    let run = |args: &[&str]| {
+        let mut command = lab.command(&[&["run", "--json", "--out", &out], args].concat());
+        command.env("LOCKDRILL_POSTGRES", &nowhere);
+        command.current_dir(lab.folder.path()).output().unwrap()
+    };
+    let bring_it = "holds no Postgres; run `make setup-all`";
+    let output = run(&["--all"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["drills"].as_array().unwrap().len(), 1, "{told:#}");
+    let left_out = &told["not_applicable"][0];
+    assert_eq!(left_out["drill"], "gone");
+    assert!(left_out["why"].as_str().unwrap().contains(bring_it));
+    for asked in [&["gone"][..], &["--all", "--lock", "postgres"]] {
+        let output = run(asked);
+        assert_eq!(
+            output.status.code(),
+            Some(4),
+            "{asked:?}: {}",
+            said(&output)
+        );
+        assert!(said(&output).contains(bring_it), "{}", said(&output));
+    }
+    lab.assert_nothing_left();
+}

@@ -61,6 +61,7 @@ fn attempt(write: &str, fencing: u64) -> Attempt {
     let worker = write.split('.').next().unwrap();
     Attempt {
         job: None,
+        if_pending: false,
         resource: "account".to_owned(),
         write: write.to_owned(),
         based_on: None,
@@ -223,6 +224,7 @@ async fn resources_do_not_meet_but_share_the_log(place: StorePlace) {
     let mut store = place.create(&place.spec(Fence::Atomic)).await;
     let elsewhere = Attempt {
         job: None,
+        if_pending: false,
         resource: "other account".to_owned(),
         ..attempt("b.write.1", 1)
     };

@@ -4,7 +4,7 @@
 use crate::support::stores::{NO_STOP, StorePlace};
 
 use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, ProtectedStore, StoreAnswer};
+use lockdrill::store::{self, Attempt, Condition, Fence, ProtectedStore, StoreAnswer};
 
 fn attempt(write: &str, fencing: u64, job: Option<&str>) -> Attempt {
     let worker = write.split('.').next().unwrap();
@@ -15,6 +15,7 @@ fn attempt(write: &str, fencing: u64, job: Option<&str>) -> Attempt {
         grant: Some(GrantId(format!("{worker}.1"))),
         fencing: Some(FencingToken(fencing)),
         job: job.map(str::to_owned),
+        if_pending: false,
     }
 }
 
@@ -96,5 +97,65 @@ async fn a_refused_job_is_not_done_and_may_come_again() {
             .write(&attempt("b.write.2", 2, Some("j")), NO_STOP)
             .await;
         assert_eq!(again, StoreAnswer::Accepted);
+    }
+}
+
+/// A write of the job that is made only if it is pending.
+fn if_pending(write: &str, fencing: u64) -> Attempt {
+    Attempt {
+        if_pending: true,
+        ..attempt(write, fencing, Some("j"))
+    }
+}
+
+/// `b` does the job while `a` stands at its stop point; then one comes who has no lock. Who changed
+/// something, in the store's order, and how often the job is done.
+async fn overtaken(place: &StorePlace, condition: Condition) -> (Vec<String>, u64) {
+    let mut spec = place.spec(Fence::Off);
+    spec.condition = condition;
+    let mut store = place.create(&spec).await;
+    let overtake = || {
+        let overtake = || {
+            let runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = { runtime }.enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut other = place.open(&spec).await;
+                other.write(&if_pending("b.write.1", 2), NO_STOP).await
+            })
+        };
+        let answer = std::thread::scope(|scope| scope.spawn(overtake).join().unwrap());
+        assert_eq!(answer, StoreAnswer::Accepted);
+    };
+    store.write(&if_pending("a.write.1", 1), &overtake).await;
+    let lockless = Attempt {
+        grant: None,
+        fencing: None,
+        ..if_pending("c.write.1", 0)
+    };
+    store.write(&lockless, NO_STOP).await;
+    let log = store.log().await.unwrap();
+    assert!(log.iter().all(|line| line.attempt.if_pending));
+    let changed = log.into_iter().filter(|line| !line.done_before);
+    let changed = changed.map(|line| line.attempt.write).collect();
+    (changed, store.read("account").await.unwrap().jobs["j"])
+}
+
+#[tokio::test]
+async fn a_job_is_done_once_by_whoever_finds_it_pending_as_it_writes() {
+    for place in each() {
+        let told = overtaken(&place, Condition::Atomic).await;
+        assert_eq!(told, (vec!["b.write.1".to_owned()], 1));
+    }
+    for place in each() {
+        // What it saw was true when it looked.
+        let (changed, times) = overtaken(&place, Condition::Racy).await;
+        assert_eq!(
+            (changed, times),
+            (vec!["b.write.1".into(), "a.write.1".into()], 2)
+        );
+    }
+    for place in each() {
+        let (changed, times) = overtaken(&place, Condition::Off).await;
+        assert_eq!((changed.len(), times), (3, 3));
     }
 }

@@ -116,6 +116,7 @@ async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]
     for (i, put) in puts.iter().enumerate() {
         let attempt = Attempt {
             job: None,
+            if_pending: false,
             resource: "account".to_owned(),
             write: format!("a.write.{i}"),
             based_on: model.value.clone(),

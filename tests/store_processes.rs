@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, Logged, ProtectedStore, StoreAnswer, StoreSpec};
+use lockdrill::store::{
+    self, Attempt, Condition, Fence, Logged, ProtectedStore, StoreAnswer, StoreSpec,
+};
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,6 +24,7 @@ fn spec(location: &str) -> StoreSpec {
         fence: Fence::Atomic,
         once: true,
         idempotent: false,
+        condition: Condition::Atomic,
         reads: lockdrill::store::Reads::Open,
         outbox: false,
         location: location.to_owned(),
@@ -61,6 +64,7 @@ async fn write_all(store: &mut dyn ProtectedStore, writer: u64, somebody_lost: &
         let next = seen.highest.map_or(1, |token| token.0 + 1);
         let attempt = Attempt {
             job: None,
+            if_pending: false,
             resource: "account".to_owned(),
             write: format!("w{writer}.write.{i}"),
             based_on: seen.write,

@@ -18,6 +18,7 @@ fn attempt(id: &str, fencing: u64, job: Option<&str>) -> Attempt {
         grant: Some(GrantId(format!("{worker}.1"))),
         fencing: Some(FencingToken(fencing)),
         job: job.map(str::to_owned),
+        if_pending: false,
     }
 }
 

@@ -61,7 +61,7 @@ async fn times_are_an_error_once_the_wall_clock_was_set() {
     stores::times_are_an_error_once_the_wall_clock_was_set("redis", async |place| {
         let before = wall_ahead_ns() - 1_000_000_000;
         let mut birth = redis::cmd("SET");
-        birth.arg("store:birth").arg(format!("3 {before}"));
+        birth.arg("store:birth").arg(format!("4 {before}"));
         birth.exec(&mut place.server().connection()).unwrap();
     })
     .await;

@@ -183,6 +183,7 @@ fn an_answer_that_does_not_come_in_time_is_unknown() {
     let stop = |signal| kill(Pid::from_raw(server.pid()), signal).unwrap();
     let within = WriteAs {
         job: Some("j".to_owned()),
+        if_pending: false,
         within_ms: Some(200),
     };
     let mut drill = alone(&[Acquire, Read, within]);

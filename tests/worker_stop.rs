@@ -90,6 +90,7 @@ fn overtaken_while_stopped(fence: Fence) -> Answer {
         grant: Some(GrantId("b.1".to_owned())),
         fencing: Some(FencingToken(1_000)),
         job: None,
+        if_pending: false,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

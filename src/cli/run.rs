@@ -9,13 +9,13 @@ use crate::report::retain;
 use crate::run::conductor::{self, Drill, Request};
 use crate::run::console::Console;
 use crate::run::preflight::{self, OTHER_PROXY, Ready, Wish};
+use crate::run::services;
 use crate::run::shard::Shard;
 use crate::run::target::Target;
 use crate::say;
 use crate::verdict::NotRun;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-mod absent;
 mod again;
 mod conclude;
 mod given;
@@ -86,11 +86,14 @@ pub(super) fn exec(args: Args) -> Exit {
         say::err(loaded.refused.render(colour_on_stderr()).trim_end());
         return Exit::Usage;
     }
-    absent::leave_out(&args, &mut loaded);
     let target = match given::target(&args, &mut loaded) {
         Ok(target) => target,
         Err(exit) => return exit,
     };
+    if args.all {
+        let named = |drill: &str| args.drills.iter().any(|given| stem_is(given, drill));
+        services::leave_out(&mut loaded, !args.no_controls, named);
+    }
     let Loaded {
         experiments,
         left_out,
@@ -180,6 +183,12 @@ fn load_request(args: &Args) -> LoadRequest {
         },
         ..LoadRequest::default()
     }
+}
+
+/// What was given on the command line names this drill.
+fn stem_is(given: &str, drill: &str) -> bool {
+    let stem = Path::new(given).file_stem();
+    stem.is_some_and(|stem| stem == drill)
 }
 
 fn not_ready(message: &str) -> Exit {

@@ -140,6 +140,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/starved-renewal.toml"),
     ),
     (
+        "state-machine",
+        include_str!("../../experiments/state-machine.toml"),
+    ),
+    (
         "stop-server",
         include_str!("../../experiments/stop-server.toml"),
     ),

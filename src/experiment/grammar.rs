@@ -8,9 +8,11 @@ use crate::checks::{EVIDENCE as GATE, RECORDS_AGREE};
 
 mod cast;
 mod servers;
+mod store;
 
 use cast::{FAULT, WORKER};
 use servers::{NETWORK, SERVER};
+use store::STORE;
 
 /// The checks that a file may speak of.
 const CHECKS: Names = Names {
@@ -138,45 +140,6 @@ const LOCK: &[Key] = &[
         "voters",
         Shape::Count(VOTERS_MAX),
         "on how many independent servers a `redlock` lives; absent = 3",
-    ),
-];
-
-const STORE: &[Key] = &[
-    need(
-        "kind",
-        names("store", registry::store_names),
-        "see `lockdrill list stores`",
-    ),
-    need(
-        "fence",
-        names("fence", registry::fence_names),
-        "how fencing tokens are compared: atomic is sound; racy and off are known to be bad",
-    ),
-    may(
-        "seal",
-        Shape::Flag,
-        "the store is told the fencing token on entry",
-    ),
-    may("once", Shape::Flag, "one write a fencing token only"),
-    may(
-        "idempotent",
-        Shape::Flag,
-        "each job takes effect once, however often it is delivered",
-    ),
-    may(
-        "reads",
-        names("rule for reads", registry::reads_names),
-        "which `read` steps are answered: all (open, the default), or those that could write (fenced)",
-    ),
-    may(
-        "outbox",
-        Shape::Flag,
-        "a write that does a job puts it into an outbox in the same step",
-    ),
-    may(
-        "resource",
-        Shape::Text,
-        "the resource that every worker writes",
     ),
 ];
 

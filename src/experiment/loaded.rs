@@ -13,7 +13,7 @@ use crate::verdict::LeftOut;
 pub struct Loaded {
     /// What can be run, in order.
     pub experiments: Vec<Experiment>,
-    /// Drills of the suite that the command line does not fit.
+    /// Drills of the suite that the command line does not fit, or whose service is not installed.
     pub left_out: Vec<LeftOut>,
     /// What is wrong with the rest.
     pub refused: Refused,

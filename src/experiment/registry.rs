@@ -69,6 +69,11 @@ pub(super) fn reads_names() -> Vec<&'static str> {
     vec!["open", "fenced"]
 }
 
+/// How a write `if pending` looks at its job.
+pub(super) fn condition_names() -> Vec<&'static str> {
+    vec!["atomic", "racy", "off"]
+}
+
 /// What a lock server keeps over a restart.
 pub(super) fn persist_names() -> Vec<&'static str> {
     vec!["none", "everysec", "always"]

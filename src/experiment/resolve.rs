@@ -19,7 +19,7 @@ use super::tree::{Node, Table};
 use super::waits;
 use super::wire;
 use crate::plan::{Class, FORMAT, FaultPlan, LockPlan, MAIN_ARM, Persist, Plan, RunsOn, StorePlan};
-use crate::store::{Fence, Reads};
+use crate::store::{Condition, Fence, Reads};
 
 /// What every worker locks and writes, unless the file says otherwise.
 const KEY: &str = "account";
@@ -185,6 +185,7 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
     let seal = section.flag(reading, "seal").unwrap_or(false);
     let once = section.flag(reading, "once").unwrap_or(false);
     let idempotent = section.flag(reading, "idempotent").unwrap_or(false);
+    let condition = section.one_of(reading, "condition");
     let reads = section.one_of(reading, "reads");
     let outbox = section.flag(reading, "outbox").unwrap_or(false);
     let resource = key_text(reading, &section, "resource");
@@ -210,6 +211,11 @@ fn store(reading: &mut Reading, root: &Section<'_>) -> Option<StorePlan> {
         once,
         resource,
         idempotent,
+        condition: match condition.map(|word| word.value) {
+            Some("racy") => Condition::Racy,
+            Some("off") => Condition::Off,
+            _ => Condition::Atomic,
+        },
         reads: if fenced { Reads::Fenced } else { Reads::Open },
         outbox,
     })

@@ -23,7 +23,7 @@ pub(super) const VERBS: &[Verb] = &[
     verb("acquire", "acquire"),
     verb("enter", "enter 10s"),
     verb("check", "check"),
-    verb("write", "write` or `write job J within 500ms"),
+    verb("write", "write` or `write job J if pending within 500ms"),
     verb("read", "read"),
     verb("publish", "publish J"),
     verb("relay", "relay"),
@@ -132,13 +132,17 @@ fn bare(
     Some(action)
 }
 
-/// `write`, `write job J`, `write within D`, or both in this order.
+/// `write`, `write job J`, `write job J if pending`, each of them `within D`.
 fn write(reading: &mut Reading, operand: &Spot<&str>) -> StepAction {
     let words: Vec<&str> = operand.value.split_whitespace().collect();
     let (job, rest) = match words.as_slice() {
         [] => return StepAction::Write,
         ["job", job, rest @ ..] if *job != "within" => (Some((*job).to_owned()), rest),
         rest => (None, rest),
+    };
+    let (if_pending, rest) = match rest {
+        ["if", "pending", rest @ ..] if job.is_some() => (true, rest),
+        rest => (false, rest),
     };
     let within = match rest {
         [] => Ok(None),
@@ -162,7 +166,11 @@ fn write(reading: &mut Reading, operand: &Spot<&str>) -> StepAction {
         let message = "`write within` no time at all";
         reading.hinted(&operand.at, message, form("write"));
     }
-    StepAction::WriteAs { job, within_ms }
+    StepAction::WriteAs {
+        job,
+        if_pending,
+        within_ms,
+    }
 }
 
 /// `publish J`: a job by its name.

@@ -138,11 +138,14 @@ pub enum StepAction {
     Check,
     /// Write to the protected store, based on the last write that this worker read or made.
     Write,
-    /// The same, for a job, or with a limit to the store's answer.
+    /// The same, for a job, only if that is still pending, or with a limit to the store's answer.
     WriteAs {
         /// The job that the write does; delivered twice it should take effect once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         job: Option<String>,
+        /// Nothing is changed unless the job is still pending.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        if_pending: bool,
         /// Longest wait for the store's answer, milliseconds; none = the store's own limit. What
         /// has no answer by then may have taken effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,6 +205,17 @@ impl StepAction {
     /// Whether the step puts something to the protected store that the store logs under its name.
     pub const fn reaches_store(&self) -> bool {
         self.writes() || matches!(self, StepAction::Read)
+    }
+
+    /// Whether the step writes only if its job is still pending.
+    pub const fn asks_for_pending(&self) -> bool {
+        matches!(
+            self,
+            StepAction::WriteAs {
+                if_pending: true,
+                ..
+            }
+        )
     }
 
     /// Whether the step puts something into the queue.

@@ -4,7 +4,6 @@
 //! led by a director that starts servers and workers, injects the faults on the events that the
 //! plan names, and records everything.
 
-pub mod absent;
 pub mod arm;
 pub mod conductor;
 pub mod console;
@@ -14,6 +13,7 @@ pub mod interrupt;
 pub mod preflight;
 pub mod recorder;
 pub mod run_dir;
+pub mod services;
 pub mod shard;
 pub mod spec;
 pub mod stall;

@@ -9,10 +9,9 @@ use crate::env::postgres::find::{self as find_postgres, Programs};
 use crate::env::redis::find::{self, RedisBinary};
 use crate::env::redis::given::{self, Given};
 use crate::env::zookeeper::find::{self as find_zookeeper, Program as Zookeeper};
-use crate::lock::backends::{self, Servers};
 use crate::plan::Plan;
+use crate::run::services::Service;
 use crate::run::target::{self, Target};
-use crate::store::{self, StoreServer};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,16 +32,9 @@ pub struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    /// Some lock lives on such servers.
-    fn lives_on(&self, servers: Servers) -> bool {
-        let mut plans = self.plans.iter();
-        plans.any(|plan| backends::live_on(&plan.lock.backend, servers))
-    }
-
-    /// Some store lives on such a server.
-    fn stores_on(&self, server: StoreServer) -> bool {
-        let mut kinds = self.plans.iter().map(|plan| store::find(&plan.store.kind));
-        kinds.any(|kind| kind.is_some_and(|kind| kind.server == Some(server)))
+    /// Some arm needs it.
+    fn needs(&self, service: Service) -> bool {
+        self.plans.iter().any(|plan| service.is_needed_by(plan))
     }
 }
 
@@ -110,12 +102,14 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         let all = wish.plans.iter().all(|plan| plan.server.binary.is_some());
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
-    let on = |servers| wish.lives_on(servers);
-    let postgres = (on(Servers::Postgres) || wish.stores_on(StoreServer::Postgres))
-        .then(find_postgres::find)
+    let postgres = wish.needs(Service::Postgres).then(find_postgres::find);
+    let postgres = postgres.transpose()?;
+    let etcd = wish
+        .needs(Service::Etcd)
+        .then(find_etcd::find)
         .transpose()?;
-    let etcd = on(Servers::Etcd).then(find_etcd::find).transpose()?;
-    let zookeeper = on(Servers::Zookeeper)
+    let zookeeper = wish
+        .needs(Service::Zookeeper)
         .then(find_zookeeper::find)
         .transpose()?;
     let program = std::env::current_exe().map_err(|error| {

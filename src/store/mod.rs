@@ -27,7 +27,7 @@ pub mod sqlite;
 mod wall_time;
 
 pub use answer::{ReadAnswer, StoreAnswer};
-pub use spec::{Fence, Reads, StoreSpec};
+pub use spec::{Condition, Fence, Reads, StoreSpec};
 
 /// What is put to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,9 @@ pub struct Attempt {
     /// The job that it does, if it does one; a seal never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// It is made only if its job is still pending; else it changes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_pending: bool,
 }
 
 /// One line of the store's own log.

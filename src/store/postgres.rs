@@ -7,7 +7,7 @@
 //! The log's times are the server's `clock_timestamp()`, wall clock in whole µs; they become lab
 //! time as [`wall_time`](super::wall_time) says.
 
-use super::rule::Decision;
+use super::rule::{Decision, JobRule};
 use super::wall_time::WallAhead;
 use super::{
     Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Standing, StoreAnswer,
@@ -124,6 +124,30 @@ impl Postgres {
         only.ok_or_else(|| self.error("its answer is empty"))
     }
 
+    /// What the client itself decides beforehand, if it has to.
+    async fn looked(
+        &self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+    ) -> Result<(Decision, JobRule), StoreError> {
+        let decision = match self.spec.decision(kind) {
+            Some(decision) => decision,
+            None => Decision::Before {
+                admitted: self.admits(attempt).await?,
+            },
+        };
+        let job = match self.spec.job_rule(attempt) {
+            Some(job) => job,
+            None => {
+                let of: [Param<'_>; 2] =
+                    [(&attempt.resource, Type::TEXT), (&attempt.job, Type::TEXT)];
+                let rows = self.ask(words::TIMES_DONE, &of).await?;
+                JobRule::seen(self.only(&rows, words::times)?)
+            }
+        };
+        Ok((decision, job))
+    }
+
     /// What the rule says of the mark as it stands now.
     async fn admits(&self, attempt: &Attempt) -> Result<bool, StoreError> {
         let marks = self.about(words::MARK, &attempt.resource).await?;
@@ -140,14 +164,11 @@ impl ProtectedStore for Postgres {
         kind: AttemptKind,
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let decision = match self.spec.decision(kind) {
-            Some(decision) => decision,
-            None => match self.admits(attempt).await {
-                Ok(admitted) => Decision::Before { admitted },
-                Err(error) => return (StoreAnswer::Failed(error.message), None),
-            },
+        let looked = match self.looked(attempt, kind).await {
+            Ok(looked) => looked,
+            Err(error) => return (StoreAnswer::Failed(error.message), None),
         };
-        let put = match words::Put::new(attempt, (kind, decision), &self.spec) {
+        let put = match words::Put::new(attempt, (kind, looked), &self.spec) {
             Ok(put) => put,
             Err(why) => return (StoreAnswer::Failed(why.to_owned()), None),
         };

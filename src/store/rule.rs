@@ -30,6 +30,38 @@ impl Decision {
     }
 }
 
+/// What the state of a job decides, before its writer's fencing token is looked at: who finds it
+/// done changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobRule {
+    /// Nothing: it is done once more.
+    Blind,
+    /// Looked at when the store is changed.
+    Inside,
+    /// Looked at beforehand: it was done.
+    Done,
+}
+
+impl JobRule {
+    /// After a look beforehand.
+    pub(super) const fn seen(times_done: u64) -> JobRule {
+        if times_done > 0 {
+            JobRule::Done
+        } else {
+            JobRule::Blind
+        }
+    }
+
+    /// As it is said to a server.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            JobRule::Blind => "blind",
+            JobRule::Inside => "inside",
+            JobRule::Done => "done",
+        }
+    }
+}
+
 /// The newest fencing token that a store has accepted, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mark {
@@ -87,6 +119,7 @@ mod tests {
             grant: grant.map(|name| GrantId(name.to_owned())),
             fencing: fencing.map(FencingToken),
             job: None,
+            if_pending: false,
         }
     }
 

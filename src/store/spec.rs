@@ -1,7 +1,8 @@
 //! What a store is opened with, and how strict it is.
 
+use super::Attempt;
 use super::AttemptKind;
-use super::rule::Decision;
+use super::rule::{Decision, JobRule};
 use serde::{Deserialize, Serialize};
 
 /// How a store compares fencing tokens.
@@ -14,6 +15,27 @@ pub enum Fence {
     Racy,
     /// No comparison at all: known to be bad.
     Off,
+}
+
+/// How a write that is made only if its job is still pending looks at the job's state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// In the step that writes, as `UPDATE … WHERE state = 'pending'`: the sound way.
+    #[default]
+    Atomic,
+    /// It asks, then writes: known to be bad.
+    Racy,
+    /// Not at all: known to be bad.
+    Off,
+}
+
+impl Condition {
+    /// It is looked at in the step that writes.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference
+    pub fn is_atomic(&self) -> bool {
+        *self == Condition::Atomic
+    }
 }
 
 /// Which reads a store answers.
@@ -48,6 +70,8 @@ pub struct StoreSpec {
     pub once: bool,
     /// Each job takes effect once: a later delivery is answered like the first.
     pub idempotent: bool,
+    /// How a write that asks for a pending job looks at its state.
+    pub condition: Condition,
     /// Which reads are answered.
     pub reads: Reads,
     /// A write that does a job puts it into the outbox in the same step.
@@ -66,6 +90,16 @@ impl StoreSpec {
             (AttemptKind::Read, Reads::Fenced, _) | (_, _, Fence::Atomic) => Some(Decision::Inside),
             (_, _, Fence::Off) => Some(Decision::Before { admitted: true }),
             (_, _, Fence::Racy) => None,
+        }
+    }
+
+    /// What the state of this attempt's job decides; none if the client has to look first.
+    pub(super) fn job_rule(&self, attempt: &Attempt) -> Option<JobRule> {
+        match self.condition {
+            _ if self.idempotent => Some(JobRule::Inside),
+            Condition::Atomic if attempt.if_pending => Some(JobRule::Inside),
+            Condition::Racy if attempt.if_pending => None,
+            Condition::Atomic | Condition::Racy | Condition::Off => Some(JobRule::Blind),
         }
     }
 }

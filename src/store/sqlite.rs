@@ -9,7 +9,7 @@
 //! `synchronous = NORMAL`: what a killed process has committed stays; a power failure may take
 //! the last commits, and no drill here cuts the power.
 
-use super::rule::Decision;
+use super::rule::{Decision, JobRule};
 use super::{
     Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Reads, Standing, StoreAnswer,
     StoreError, StoreKind, StoreSpec,
@@ -85,21 +85,44 @@ impl Sqlite {
         })
     }
 
+    /// What the client itself decides beforehand, if it has to.
+    fn looked(
+        &self,
+        attempt: &Attempt,
+        kind: AttemptKind,
+    ) -> rusqlite::Result<(Decision, JobRule)> {
+        let decision = match self.spec.decision(kind) {
+            Some(decision) => decision,
+            None => Decision::Before {
+                admitted: tables::mark(&self.connection, &attempt.resource)?
+                    .admits(attempt, self.spec.once),
+            },
+        };
+        let job = match self.spec.job_rule(attempt) {
+            Some(job) => job,
+            None => JobRule::seen(tables::times_done(&self.connection, attempt)?),
+        };
+        Ok((decision, job))
+    }
+
     /// The one write transaction: decide, log, and if admitted, write.
     fn apply(
         &mut self,
         attempt: &Attempt,
         kind: AttemptKind,
-        decision: Decision,
+        (decision, job): (Decision, JobRule),
     ) -> Result<(StoreAnswer, Option<String>), Trouble> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mark = tables::mark(&transaction, &attempt.resource)?;
         // Whatever its token: it changes nothing, and its writer is to know that the work is done.
-        let done_before = self.spec.idempotent
-            && kind == AttemptKind::Write
-            && tables::times_done(&transaction, attempt)? > 0;
+        let done_before = kind == AttemptKind::Write
+            && match job {
+                JobRule::Blind => false,
+                JobRule::Inside => tables::times_done(&transaction, attempt)? > 0,
+                JobRule::Done => true,
+            };
         let accepted = match decision {
             _ if done_before => true,
             Decision::Inside => mark.admits(attempt, self.spec.once),
@@ -150,17 +173,12 @@ impl ProtectedStore for Sqlite {
         kind: AttemptKind,
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let decision = match self.spec.decision(kind) {
-            Some(decision) => decision,
-            None => match tables::mark(&self.connection, &attempt.resource) {
-                Ok(mark) => Decision::Before {
-                    admitted: mark.admits(attempt, self.spec.once),
-                },
-                Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
-            },
+        let looked = match self.looked(attempt, kind) {
+            Ok(looked) => looked,
+            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
         };
         armed();
-        match self.apply(attempt, kind, decision) {
+        match self.apply(attempt, kind, looked) {
             Ok(answered) => answered,
             Err(Trouble::Before(error)) => (StoreAnswer::Failed(error.to_string()), None),
             Err(Trouble::AtCommit(error)) => (StoreAnswer::Unknown(error.to_string()), None),

@@ -107,9 +107,14 @@ impl Script<'_> {
                 self.lock.check();
             }
             StepAction::Write => runtime.block_on(self.write(&step.name, Delivery::default())),
-            StepAction::WriteAs { job, within_ms } => {
+            StepAction::WriteAs {
+                job,
+                if_pending,
+                within_ms,
+            } => {
                 let delivery = Delivery {
                     job: job.clone(),
+                    if_pending: *if_pending,
                     within: within_ms.map(Duration::from_millis),
                 };
                 runtime.block_on(self.write(&step.name, delivery));

@@ -19,6 +19,8 @@ use tokio::sync::Notify;
 pub(super) struct Delivery {
     /// The job that it does.
     pub(super) job: Option<String>,
+    /// Nothing is changed unless the job is still pending.
+    pub(super) if_pending: bool,
     /// Longest wait for the answer; none = the store's own limit.
     pub(super) within: Option<Duration>,
 }
@@ -74,6 +76,7 @@ impl<'a> Store<'a> {
         let based_on = self.basis.as_ref().and_then(|basis| basis.write.clone());
         let mut attempt = self.attempt(step, based_on, claim.clone());
         attempt.job = delivery.job;
+        attempt.if_pending = delivery.if_pending;
         let op = self.record.invoke(Call::Write {
             write: attempt.write.clone(),
             based_on: attempt.based_on.clone(),
@@ -206,6 +209,7 @@ impl<'a> Store<'a> {
             grant: claim.grant,
             fencing: claim.fencing,
             job: None,
+            if_pending: false,
         }
     }
 

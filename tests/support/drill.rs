@@ -3,7 +3,7 @@
 
 use super::played_director::Played;
 use lockdrill::plan::{Class, LockPlan, Plan, Step, StepAction, StorePlan, WorkerPlan};
-use lockdrill::store::{self, Fence, Logged, StoreSpec};
+use lockdrill::store::{self, Condition, Fence, Logged, StoreSpec};
 use lockdrill::worker::{LockSpec, WorkerSpec};
 use std::cell::Cell;
 
@@ -50,6 +50,7 @@ impl Drill {
             fence: self.fence,
             once: false,
             idempotent: self.plan.store.idempotent,
+            condition: self.plan.store.condition,
             reads: self.plan.store.reads,
             outbox: self.plan.store.outbox,
             location: self.store_server.clone().unwrap_or_else(file),
@@ -148,6 +149,7 @@ fn plan(backend: &str, workers: Vec<WorkerPlan>) -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            condition: Condition::Atomic,
             reads: lockdrill::store::Reads::Open,
             outbox: false,
             resource: "account".to_owned(),

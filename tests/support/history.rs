@@ -11,7 +11,7 @@ use lockdrill::ids::{FencingToken, GrantId, OwnerDigest};
 use lockdrill::plan::{
     self, Class, FaultPlan, Heal, LockPlan, Plan, StorePlan, Target, WorkerPlan,
 };
-use lockdrill::store::Fence;
+use lockdrill::store::{Condition, Fence};
 use lockdrill::timeline::event::{
     Answer, AttemptKind, By, Call, Change, ChildChange, Event, Line, Outcome, ThreadLook,
 };
@@ -79,6 +79,7 @@ pub fn plan(workers: &[&str]) -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            condition: Condition::Atomic,
             reads: lockdrill::store::Reads::Open,
             outbox: false,
             resource: "r".to_owned(),

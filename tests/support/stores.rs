@@ -5,7 +5,9 @@ use super::postgres_server::{Database, PostgresServer};
 use super::proxy::{Mode, Proxy};
 use super::redis_server::RedisServer;
 use lockdrill::ids::{FencingToken, GrantId};
-use lockdrill::store::{self, Attempt, Fence, ProtectedStore, StoreAnswer, StoreKind, StoreSpec};
+use lockdrill::store::{
+    self, Attempt, Condition, Fence, ProtectedStore, StoreAnswer, StoreKind, StoreSpec,
+};
 use tempfile::TempDir;
 
 /// Nothing happens where a store can be stopped.
@@ -20,6 +22,7 @@ pub fn attempt(write: &str, fencing: u64) -> Attempt {
         grant: Some(GrantId("a.1".to_owned())),
         fencing: Some(FencingToken(fencing)),
         job: None,
+        if_pending: false,
     }
 }
 
@@ -68,6 +71,7 @@ impl StorePlace {
             fence,
             once: false,
             idempotent: false,
+            condition: Condition::Atomic,
             reads: lockdrill::store::Reads::Open,
             outbox: false,
             location: self.location.clone(),

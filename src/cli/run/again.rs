@@ -1,19 +1,15 @@
 //! The command that runs a drill again, for `env.json`.
 
-use super::Args;
+use super::{Args, stem_is};
 use crate::run::preflight::Ready;
-use std::path::Path;
 
 /// The command that runs one drill of these again, from what was understood and from nothing else
 /// that stood on the command line.
 pub(super) fn again(args: &Args, ready: &Ready, drill: &str, seed: u64) -> Vec<String> {
     let mut given = args.drills.iter();
-    let stem = |name: &&String| {
-        Path::new(name)
-            .file_stem()
-            .is_some_and(|stem| stem == drill)
-    };
-    let name = given.rfind(stem).map_or(drill, String::as_str);
+    let name = given
+        .rfind(|name| stem_is(name, drill))
+        .map_or(drill, String::as_str);
     let mut words = vec!["lockdrill".to_owned(), "run".to_owned(), name.to_owned()];
     let mut option = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     option("--seed", &seed.to_string());

@@ -54,9 +54,13 @@ fn one(root: &Path, (drill, run): (&str, &str), cell: &mut Cell) {
 /// What is told of a store that takes a job once.
 const ONCE: &str = "the store takes a job once, however often it is delivered";
 
+/// What is told of writes that are made only in the state that they expect.
+const PENDING: &str = "a write changes its job only while that is pending";
+
 fn why(cell: &Cell, main: &ArmModel) -> String {
     let by = match cell.saved.as_str() {
         saved::IDEMPOTENCY => ONCE.to_owned(),
+        saved::CONDITION => PENDING.to_owned(),
         _ => saved::by(main).plain(),
     };
     match cell.state {

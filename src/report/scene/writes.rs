@@ -91,8 +91,12 @@ impl WriteMark {
     }
 
     /// Its fencing token is older than one that the store knew, or one under which the store had
-    /// taken a write of another grant.
+    /// taken a write of another grant. What changed nothing is neither: under which token does not
+    /// matter.
     pub fn is_older(&self) -> bool {
+        if self.again {
+            return false;
+        }
         let older = matches!((self.fencing, self.highest), (Some(own), Some(high)) if own < high);
         older || self.twin.is_some()
     }
@@ -105,12 +109,12 @@ impl WriteMark {
     /// Late, under a borrowed token, or older than what the store knew; a rightful writer's that was
     /// refused is none of these.
     pub fn is_stale(&self) -> bool {
-        !self.rightful && (self.late.is_some() || self.borrowed || self.is_older())
+        !self.rightful && !self.again && (self.late.is_some() || self.borrowed || self.is_older())
     }
 
     /// What is wrong with it although the store accepted it; none of a seal, which changes no data.
     pub fn harm(&self) -> Option<Harm> {
-        if self.seal || self.fate != Fate::Accepted {
+        if self.seal || self.again || self.fate != Fate::Accepted {
             None
         } else if self.is_older() {
             Some(Harm::Stale)

@@ -55,11 +55,13 @@ fn published(arm: &ArmModel) -> Vec<Sentence> {
 /// Each job that was brought to the store: by whom it was done, and who brought it again.
 fn done(scene: &Scene) -> Vec<Sentence> {
     let mut jobs: Vec<(&str, Sentence, bool)> = Vec::new();
-    for write in scene
-        .writes
-        .iter()
+    let accepted = scene.writes.iter();
+    let mut accepted: Vec<_> = accepted
         .filter(|write| write.fate == Fate::Accepted)
-    {
+        .collect();
+    // Who asked first may have come last.
+    accepted.sort_by_key(|write| write.at());
+    for write in accepted {
         let (Some(job), when) = (write.job.as_deref(), at(write.at())) else {
             continue;
         };

@@ -217,6 +217,12 @@ pub(super) fn without(change: &Control) -> String {
         ("store.idempotent", _) if !is_set(&change.to) => {
             "with a store and a queue that take a job as often as it comes".to_owned()
         }
+        ("store.condition", Some("off")) => {
+            "with a write that does not look at the state of its job".to_owned()
+        }
+        ("store.condition", Some("racy")) => {
+            "with a write that asks for the state of its job first and writes then".to_owned()
+        }
         ("store.reads", _) if !is_set(&change.to) => {
             "with a store that answers every read, whatever its fencing token".to_owned()
         }

@@ -54,6 +54,10 @@ fn protection_of(change: &Control) -> String {
         "store.idempotent" => {
             "that the store and the queue take a job once, however often it comes".to_owned()
         }
+        "store.condition" if change.to.as_str() == Some("racy") => {
+            "that the state of the job is looked at in the step that writes".to_owned()
+        }
+        "store.condition" => "that a write looks at the state of its job".to_owned(),
         "store.seal" => "the seal".to_owned(),
         "store.reads" => "the comparison of fencing tokens at reads".to_owned(),
         "lock.persist" => {

@@ -17,7 +17,7 @@ use crate::verdict::Protection;
 mod left_out;
 mod word;
 
-pub use word::{IDEMPOTENCY, word};
+pub use word::{CONDITION, IDEMPOTENCY, word};
 
 /// Which protection saved the work, and every other without which a control of this run lost it.
 pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {

@@ -58,6 +58,7 @@ pub fn store_spec(scene: &Scene, worker: Option<&str>) -> Result<StoreSpec, Dire
         fence: scene.plan.store.fence,
         once: scene.plan.store.once,
         idempotent: scene.plan.store.idempotent,
+        condition: scene.plan.store.condition,
         reads: scene.plan.store.reads,
         outbox: scene.plan.store.outbox,
         location,

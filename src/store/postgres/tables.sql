@@ -35,6 +35,7 @@ CREATE TABLE store_attempt (
   holder      text,          -- the grant that the writer claims
   fencing     bigint,
   job         text,
+  if_pending  boolean NOT NULL, -- it was to be made only if its job was pending
   accepted    boolean NOT NULL,
   done_before boolean NOT NULL,
   highest     bigint,        -- before this attempt
@@ -46,10 +47,11 @@ CREATE TRIGGER store_log_stands BEFORE UPDATE OR DELETE OR TRUNCATE ON store_att
   EXECUTE FUNCTION store_log_stands();
 
 -- Decides, logs, and if accepted, writes. `decision` is who decides: inside (the condition of the
--- UPDATE), yes or no. Where a read is fenced it raises the mark as a write does.
+-- UPDATE), yes or no. `look` is who looks whether the job is done: blind (nobody), inside, or done (it was
+-- looked at, and is). Where a read is fenced it raises the mark as a write does.
 CREATE FUNCTION store_attempt(
-  decision text, only_newer boolean, each_job_once boolean, fill_outbox boolean,
-  kind text, thing text, id text, based text, claimed text, token bigint, work text,
+  decision text, only_newer boolean, look text, fill_outbox boolean,
+  kind text, thing text, id text, based text, claimed text, token bigint, work text, if_pending boolean,
   OUT answer text, OUT was bigint, OUT shown text
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -64,9 +66,9 @@ BEGIN
   INSERT INTO store_resource (name) VALUES (thing) ON CONFLICT DO NOTHING;
   SELECT highest, CASE WHEN kind = 'read' THEN write END INTO was, shown
     FROM store_resource WHERE name = thing;
-  IF kind = 'write' AND each_job_once AND work IS NOT NULL THEN
-    PERFORM FROM store_job WHERE resource = thing AND name = work;
-    done := FOUND;
+  IF kind = 'write' AND work IS NOT NULL THEN
+    done := look = 'done' OR (look = 'inside'
+      AND EXISTS (SELECT FROM store_job WHERE resource = thing AND name = work));
   END IF;
   IF done THEN
     accepted := true;
@@ -94,6 +96,6 @@ BEGIN
     shown := NULL;
   END IF;
   INSERT INTO store_attempt VALUES (place, kind, thing, id, CASE kind WHEN 'read' THEN shown ELSE based END,
-    claimed, token, work, accepted, done, was, moment);
+    claimed, token, work, if_pending, accepted, done, was, moment);
   answer := CASE WHEN done THEN 'done before' WHEN accepted THEN 'accepted' ELSE 'rejected' END;
 END $$;

@@ -1,7 +1,7 @@
 //! What is said to the Postgres store and what it answers: statements, parameters, rows; no
 //! decisions. Postgres has no unsigned numbers, so a fencing token above 2^63 - 1 is refused.
 
-use super::super::rule::{Decision, Mark};
+use super::super::rule::{Decision, JobRule, Mark};
 use super::super::{Attempt, AttemptKind, Logged, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
 use crate::postgres_link::Param;
@@ -12,7 +12,7 @@ use tokio_postgres::types::{FromSqlOwned, Type};
 pub(super) const SCHEME: &str = "postgres://";
 
 /// Version of the tables.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// What every connection is told first: how long to wait for the attempt in front of it, and that a
 /// statement sees what was committed before it.
@@ -31,13 +31,16 @@ pub(super) const BIRTH: &str = "SELECT version, wall_ahead_ns FROM store_birth";
 pub(super) const MARK: &str = "SELECT highest, holder FROM store_resource WHERE name = $1";
 pub(super) const STANDING: &str = "SELECT write, highest FROM store_resource WHERE name = $1";
 pub(super) const JOBS: &str = "SELECT name, times FROM store_job WHERE resource = $1";
+pub(super) const TIMES_DONE: &str = "
+SELECT coalesce(max(times), 0) FROM store_job WHERE resource = $1 AND name = $2";
 pub(super) const OUTBOX: &str = "SELECT job FROM store_outbox WHERE resource = $1 ORDER BY n";
 pub(super) const TAKE_OUT: &str = "DELETE FROM store_outbox WHERE resource = $1 AND job = ANY ($2)";
 pub(super) const LOG: &str = "
-SELECT n, kind, resource, write, based_on, holder, fencing, job, accepted, done_before, highest, applied
+SELECT n, kind, resource, write, based_on, holder, fencing, job, if_pending, accepted, done_before,
+  highest, applied
 FROM store_attempt ORDER BY n";
 pub(super) const ATTEMPT: &str = "
-SELECT answer, was, shown FROM store_attempt($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+SELECT answer, was, shown FROM store_attempt($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 /// Reads a row; none if it makes no sense.
 pub(super) type Reading<T> = fn(&Row) -> Option<T>;
@@ -47,6 +50,7 @@ pub(super) struct Put<'a> {
     attempt: &'a Attempt,
     spec: &'a StoreSpec,
     decision: &'static str,
+    job: &'static str,
     kind: &'static str,
     grant: Option<&'a str>,
     fencing: Option<i64>,
@@ -56,7 +60,7 @@ impl<'a> Put<'a> {
     /// An error if it cannot be told to this server.
     pub(super) fn new(
         attempt: &'a Attempt,
-        (kind, decision): (AttemptKind, Decision),
+        (kind, (decision, job)): (AttemptKind, (Decision, JobRule)),
         spec: &'a StoreSpec,
     ) -> Result<Put<'a>, &'static str> {
         let fencing = attempt.fencing.map(|token| i64::try_from(token.0));
@@ -65,18 +69,19 @@ impl<'a> Put<'a> {
             attempt,
             spec,
             decision: decision.word(),
+            job: job.word(),
             kind: kinds::word(kind),
             grant: attempt.grant.as_ref().map(|grant| grant.0.as_str()),
             fencing: fencing.map_err(|_| "the fencing token is too large for a bigint")?,
         })
     }
 
-    pub(super) fn params(&self) -> [Param<'_>; 11] {
+    pub(super) fn params(&self) -> [Param<'_>; 12] {
         let Put { attempt, spec, .. } = self;
         [
             (&self.decision, Type::TEXT),
             (&spec.once, Type::BOOL),
-            (&spec.idempotent, Type::BOOL),
+            (&self.job, Type::TEXT),
             (&spec.outbox, Type::BOOL),
             (&self.kind, Type::TEXT),
             (&attempt.resource, Type::TEXT),
@@ -85,6 +90,7 @@ impl<'a> Put<'a> {
             (&self.grant, Type::TEXT),
             (&self.fencing, Type::INT8),
             (&attempt.job, Type::TEXT),
+            (&attempt.if_pending, Type::BOOL),
         ]
     }
 }
@@ -138,6 +144,11 @@ pub(super) fn job(row: &Row) -> Option<(String, u64)> {
     Some((column(row, 0)?, unsigned(row, 1)??))
 }
 
+/// How often a job took effect.
+pub(super) fn times(row: &Row) -> Option<u64> {
+    unsigned(row, 0)?
+}
+
 /// One line of the log; its time is still the server's wall clock.
 pub(super) fn logged(row: &Row) -> Option<Logged> {
     Some(Logged {
@@ -150,11 +161,12 @@ pub(super) fn logged(row: &Row) -> Option<Logged> {
             grant: grant(row, 5)?,
             fencing: token(row, 6)?,
             job: column(row, 7)?,
+            if_pending: column(row, 8)?,
         },
-        accepted: column(row, 8)?,
-        done_before: column(row, 9)?,
-        highest: token(row, 10)?,
-        applied_ns: unsigned(row, 11)??.checked_mul(1_000)?,
+        accepted: column(row, 9)?,
+        done_before: column(row, 10)?,
+        highest: token(row, 11)?,
+        applied_ns: unsigned(row, 12)??.checked_mul(1_000)?,
     })
 }
 

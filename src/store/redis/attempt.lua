@@ -2,11 +2,11 @@
 -- so that an error of the server means that nothing was done.
 -- KEYS: resource (highest, grant, write), log, jobs (how often each took effect), outbox.
 -- ARGV: who decides (inside, yes, no), once (0, 1), kind (write, seal, read), fencing token or '',
--- grant or '', write, the attempt as JSON, job or '', each job once (0, 1), jobs go into the outbox
--- too (0, 1).
+-- grant or '', write, the attempt as JSON, job or '', who looks whether the job is done (blind: nobody,
+-- inside, done: it was looked at and is), jobs go into the outbox too (0, 1).
 -- Returns {2 if its job was done before, 1 if accepted or 0, highest fencing token before or '',
 -- the write that a read was shown or ''}.
-local decision, once, kind, fencing, grant, write, attempt, job, idempotent, outbox = unpack(ARGV)
+local decision, once, kind, fencing, grant, write, attempt, job, look, outbox = unpack(ARGV)
 local highest, holder, standing = unpack(redis.call('HMGET', KEYS[1], 'highest', 'grant', 'write'))
 redis.call('LLEN', KEYS[2])
 redis.call('LLEN', KEYS[4])
@@ -35,7 +35,7 @@ local function admits()
 end
 
 -- Whatever its token: it changes nothing, and its writer is to know that the work is done.
-local done = idempotent == '1' and kind == 'write' and times
+local done = kind == 'write' and (look == 'done' or (look == 'inside' and times))
 local accepted = not done and (decision == 'yes' or (decision == 'inside' and admits()))
 local answer = done and 2 or accepted and 1 or 0
 local shown = kind == 'read' and accepted and standing or nil

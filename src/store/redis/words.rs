@@ -4,7 +4,7 @@
 //! decides, so the numbers have no gaps. Nothing on the server refuses a later change of the list;
 //! only the store's own commands reach it.
 
-use super::super::rule::{Decision, Mark};
+use super::super::rule::{Decision, JobRule, Mark};
 use super::super::wall_time::WallAhead;
 use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(super) const SCHEME: &str = "redis://";
 
 /// Version of the keys and of the log's lines.
-pub(super) const VERSION: u64 = 3;
+pub(super) const VERSION: u64 = 4;
 
 const ATTEMPT: &str = include_str!("attempt.lua");
 const BIRTH: &str = "store:birth";
@@ -63,7 +63,7 @@ pub(super) fn birth(text: &str) -> Option<Birth> {
 /// The one script, sent as text each time: nothing here is fast enough to need its hash.
 pub(super) fn attempt(
     attempt: &Attempt,
-    (kind, decision): (AttemptKind, Decision),
+    (kind, (decision, job)): (AttemptKind, (Decision, JobRule)),
     spec: &StoreSpec,
 ) -> serde_json::Result<Cmd> {
     let kind = kinds::word(kind);
@@ -85,7 +85,7 @@ pub(super) fn attempt(
     command.arg(grant.unwrap_or_default()).arg(&attempt.write);
     command.arg(serde_json::to_string(attempt)?);
     command.arg(attempt.job.as_deref().unwrap_or_default());
-    command.arg(u8::from(spec.idempotent));
+    command.arg(job.word());
     command.arg(u8::from(spec.outbox));
     Ok(command)
 }
@@ -136,6 +136,11 @@ pub(super) fn standing(
         highest: highest.map(FencingToken),
         jobs,
     }
+}
+
+/// How often a job has taken effect.
+pub(super) fn read_times_done(resource: &str, job: &str) -> Cmd {
+    command("HGET", &[&jobs_key(resource), job])
 }
 
 /// How often each job has taken effect.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 use std::collections::BTreeMap;
 
 /// Version of the tables, kept in `user_version`.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 const TABLES: &str = "
     CREATE TABLE resource (
@@ -35,6 +35,7 @@ const TABLES: &str = "
         holder   TEXT,            -- the grant that the writer claims
         fencing  INTEGER,
         job      TEXT,
+        if_pending INTEGER NOT NULL,
         accepted INTEGER NOT NULL,
         done_before INTEGER NOT NULL,
         highest  INTEGER,         -- before this attempt
@@ -105,10 +106,10 @@ pub(super) fn append(connection: &Connection, line: &Logged) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO attempt
-                 (kind, resource, write, based_on, holder, fencing, job, accepted, done_before,
-                 highest, applied)
-             VALUES (:kind, :resource, :write, :based_on, :holder, :fencing, :job, :accepted,
-                 :done_before, :highest, :applied)",
+                 (kind, resource, write, based_on, holder, fencing, job, if_pending, accepted,
+                 done_before, highest, applied)
+             VALUES (:kind, :resource, :write, :based_on, :holder, :fencing, :job, :if_pending,
+                 :accepted, :done_before, :highest, :applied)",
         )?
         .execute(named_params! {
             ":kind": word(line.kind),
@@ -118,6 +119,7 @@ pub(super) fn append(connection: &Connection, line: &Logged) -> Result<()> {
             ":holder": attempt.grant.as_ref().map(|grant| &grant.0),
             ":fencing": number(attempt.fencing)?,
             ":job": attempt.job,
+            ":if_pending": attempt.if_pending,
             ":accepted": line.accepted,
             ":done_before": line.done_before,
             ":highest": number(line.highest)?,
@@ -211,6 +213,7 @@ fn logged(row: &Row<'_>) -> Result<Logged> {
             grant: row.get::<_, Option<String>>("holder")?.map(GrantId),
             fencing: token(row, "fencing")?,
             job: row.get("job")?,
+            if_pending: row.get("if_pending")?,
         },
         accepted: row.get("accepted")?,
         done_before: row.get("done_before")?,

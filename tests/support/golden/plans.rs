@@ -4,7 +4,7 @@ use lockdrill::plan::{
     Class, Control, Evidence, FORMAT, FaultPlan, Heal, Limit, LockPlan, Plan, Step, StepAction,
     StorePlan, Target, WorkerPlan,
 };
-use lockdrill::store::Fence;
+use lockdrill::store::{Condition, Fence};
 
 /// The pause drill's main arm.
 pub fn pause() -> Plan {
@@ -33,6 +33,7 @@ pub fn pause() -> Plan {
             seal: false,
             once: false,
             idempotent: false,
+            condition: Condition::Atomic,
             reads: lockdrill::store::Reads::Open,
             outbox: false,
             resource: "orders".into(),

@@ -8,6 +8,9 @@ use crate::verdict::Protection;
 /// The word for a store that takes a job once.
 pub const IDEMPOTENCY: &str = "idempotency";
 
+/// The word for a write that is made only in the state that it expects.
+pub const CONDITION: &str = "conditional update";
+
 /// What saved the work of this arm, or that nothing did or nothing was put to the test.
 pub fn word(arm: &ArmModel) -> &'static str {
     match arm.result.protection {
@@ -25,6 +28,7 @@ pub fn word(arm: &ArmModel) -> &'static str {
 fn kept(arm: &ArmModel) -> &'static str {
     let scene = &arm.scene;
     let idempotent = arm.plan().is_some_and(|plan| plan.store.idempotent);
+    let conditional = arm.plan().is_some_and(|plan| plan.has_conditions());
     let once = finding(arm, "effects_once");
     let once = once.is_some_and(|found| !found.vacuous && found.outcome == Outcome::Holds);
     if inverted::unsaved(scene, "").is_some() {
@@ -33,6 +37,8 @@ fn kept(arm: &ArmModel) -> &'static str {
         "outbox"
     } else if idempotent && once {
         IDEMPOTENCY
+    } else if conditional && once {
+        CONDITION
     } else if scene.faults.is_empty() {
         "lock"
     } else {
