@@ -130,15 +130,12 @@ pub(super) fn within_one_process(backend: &str) -> bool {
 /// What the locks of a back end live on, where that is a server that keeps all it has answered.
 pub(super) fn keeper(backend: &str) -> Option<Keeper> {
     match backends::named(backend)?.servers {
-        Servers::Postgres => Some(Keeper::Postgres),
+        Servers::Postgres | Servers::PostgresSessions => Some(Keeper::Postgres),
         Servers::Etcd => Some(Keeper::Etcd),
         Servers::Zookeeper => Some(Keeper::Zookeeper),
-        Servers::None
-        | Servers::Redis
-        | Servers::Sentinel
-        | Servers::Cluster
-        | Servers::Voters
-        | Servers::PostgresSessions => None,
+        Servers::None | Servers::Redis | Servers::Sentinel | Servers::Cluster | Servers::Voters => {
+            None
+        }
     }
 }
 
@@ -153,7 +150,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         | Servers::Zookeeper
         | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
-            "no stream of changes tells of the end of a session: who held it could not be shown",
+            "no stream of changes tells of the end of a session: only what `kill-session` ends is shown",
         ),
         Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())

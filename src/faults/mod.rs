@@ -18,6 +18,7 @@ pub mod hold_request;
 pub mod jump_clock;
 pub mod kill;
 pub mod kill_server;
+pub mod kill_session;
 pub mod lag_disk;
 pub mod lose_reply;
 pub mod lose_request;
@@ -104,6 +105,7 @@ pub const ALL: &[&FaultKind] = &[
     &pause::KIND,
     &kill::KIND,
     &terminate::KIND,
+    &kill_session::KIND,
     &jump_clock::KIND,
     &kill_server::KIND,
     &stop_server::KIND,

@@ -4,7 +4,7 @@
 use super::players::{Standing, Struck};
 use super::scene::Scene;
 use super::{
-    DirectorError, asking, clocks, copying, dead, edges, members, servers, telling, until,
+    DirectorError, asking, clocks, copying, dead, edges, members, servers, sessions, telling, until,
 };
 use crate::env::action::Action;
 use crate::env::stop;
@@ -79,6 +79,12 @@ pub async fn all(
             | Action::CountUnknownScripts => {
                 let of = (plan.name.as_str(), struck, done.began);
                 if let Err(why) = awaited(scene, *action, of).await? {
+                    return Ok(Err(why));
+                }
+                done.effective = scene.now();
+            }
+            Action::EndSessions => {
+                if let Err(why) = sessions::end(scene, &plan.name, struck).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
@@ -176,6 +182,7 @@ pub async fn undo(
             | Action::KillGroup
             | Action::JumpClock
             | Action::Terminate
+            | Action::EndSessions
             | Action::Injure(_)
             | Action::AwaitCutOff
             | Action::AwaitForgotten

@@ -7,7 +7,7 @@ use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
-use crate::plan::{FaultPlan, Target};
+use crate::plan::{FaultPlan, Service, Target};
 use crate::timeline::event::{Event, ThreadLook};
 
 /// Injects the fault at `index`; its trigger is on the record.
@@ -35,7 +35,12 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         Err(why) => return take_back(scene, index, (kind, &struck, why)).await,
     };
     let (worker, server, grant) = match struck.clone() {
-        Struck::Worker(name, _, grant) => (Some(name), None, grant),
+        Struck::Worker(name, _, grant) => {
+            // What is done to a worker's sessions is done at the server.
+            let ends = kind.onset.contains(&Action::EndSessions);
+            let server = ends.then(|| scene.service_name(Service::Lock).to_owned());
+            (Some(name), server, grant)
+        }
         Struck::Server(name, _) => (None, Some(name), None),
         Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
         Struck::Edges(_, None) => (None, None, None),
