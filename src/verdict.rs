@@ -44,8 +44,9 @@ pub enum Protection {
     /// Something stale reached the store and was refused.
     #[serde(rename = "kept by fencing")]
     KeptByFencing,
-    /// Something stale or late was accepted, or an older holder's write was while the rightful
-    /// newer holder's was refused.
+    /// Something stale or late was accepted, an update was lost, a job was not done and published
+    /// exactly once, or an older holder's write was accepted while the rightful newer holder's was
+    /// refused.
     #[serde(rename = "lost")]
     Lost,
     /// No write was put to the test, or what should have done so is not shown to have happened.

@@ -4,6 +4,7 @@
 use crate::support::history::{Held, KEY, LEASE_MS, Record, SERVER, SERVER_AHEAD_MS, ns};
 use lockdrill::checks::Outcome;
 use lockdrill::ids::FencingToken;
+use lockdrill::plan::{FaultPlan, Heal, Target};
 use lockdrill::timeline::event::{Answer, By, Change, Event, Outcome as Told};
 use lockdrill::timeline::history::{Cause, KeyEnd, QUORUM};
 
@@ -275,4 +276,59 @@ fn a_gap_of_one_observer_leaves_everything_open() {
     three.acquire("b", 500, 2, &[0, 1]);
     three.h.ends(5_000, "complete");
     assert_eq!(three.outcome("single_holder").0, Outcome::Unknown);
+}
+
+/// Three servers of which these hang, each from when to when, while c waits from 150 ms on in vain.
+fn hanging(hangs: &[(&str, u64, u64)]) -> Three {
+    let mut three = Three::new();
+    for (server, from, to) in hangs {
+        three.h.plan.faults.push(FaultPlan {
+            name: format!("{server}-{from}"),
+            kind: "stop-server".to_owned(),
+            target: Target::Member((*server).to_owned()),
+            edge: None,
+            command: None,
+            by_ms: None,
+            when: "a.acquired".to_owned(),
+            heal: Some(Heal::For(to - from)),
+        });
+        three.h.lab(
+            *from,
+            Event::FaultOnset {
+                fault: format!("{server}-{from}"),
+                kind: "stop-server".to_owned(),
+                worker: None,
+                server: Some((*server).to_owned()),
+                grant: None,
+                trigger: "t".to_owned(),
+                began: ns(*from),
+                effective: ns(*from),
+            },
+        );
+        three.h.heal(&format!("{server}-{from}"), *to);
+    }
+    let op = three.h.enter("c", 150);
+    three.h.ret("c", op, 3_000, Told::Fail, Answer::TimedOut);
+    three.h.ends(5_000, "complete");
+    three
+}
+
+/// Lease and bound are 1.5 s. What leaves a quorum alone need not be healed before a free lock is owed.
+#[test]
+fn a_minority_that_hangs_keeps_the_lock_from_nobody() {
+    let judged = |hangs: &[_]| hanging(hangs).outcome("recovers");
+    let violated = (Outcome::Violated, false);
+    assert_eq!(judged(&[("two", 100, 4_000)]), violated);
+    // One after the other, the second for a second of the wait and more.
+    let in_turn = [("two", 100, 1_000), ("three", 1_100, 4_000)];
+    assert_eq!(judged(&in_turn), violated);
+    // Two at a time are a majority, and the wait was over when they were back.
+    let at_once = [("two", 100, 4_000), ("three", 1_000, 4_500)];
+    assert_eq!(judged(&at_once), (Outcome::Holds, true));
+    let of_one = {
+        let mut three = hanging(&[("two", 100, 4_000)]);
+        three.h.plan.lock.voters = 0;
+        three.outcome("recovers")
+    };
+    assert_eq!(of_one, (Outcome::Holds, true), "nobody else decides");
 }

@@ -18,6 +18,7 @@ fn what_means_something_on_a_zookeeper_are_taken_with_every_control_that_applies
             ("outage", None),
             ("worker-clock", None),
             ("zombie-refence", None),
+            ("zk-session", None),
             ("kill", Some("cannot be given the flaw `set_then_pexpire`")),
         ],
     );

@@ -40,6 +40,15 @@ fn the_servers_clock_put_back_at_once() {
     end.is_inconclusive("the clock of redis was to be ahead by +31.000 s");
 }
 
+/// One that has a vote, beside others whose clocks are as they were or stay moved.
+#[test]
+fn the_clock_of_one_of_several_servers_put_back_at_once() {
+    let end = meddled("redlock-clock", "fault third (jump-clock) began", |lab| {
+        put_back(lab, "redis-3.clock");
+    });
+    end.is_inconclusive("the clock of redis-3 was to be ahead by +31.000 s");
+}
+
 #[test]
 fn a_workers_clock_put_back_at_once() {
     let end = meddled("worker-clock", "fault back (jump-clock) hit a", |lab| {

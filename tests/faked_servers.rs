@@ -2,7 +2,7 @@
 //! pass.
 
 use crate::lab::Lab;
-use crate::meddling::{file, files, heard, lock_server, meddled, process, tell};
+use crate::meddling::{file, files, heard, meddled, process, server, tell};
 use nix::sys::signal::{Signal, kill};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -16,11 +16,21 @@ fn signal(lab: &Lab, words: &[&str], signal: Signal) {
 #[test]
 fn a_stopped_server_that_somebody_continued() {
     let end = meddled("stop-server", "fault freeze (stop-server) began", |lab| {
-        if let Some(server) = lock_server(lab) {
+        if let Some(server) = server(lab, "redis") {
             let _ = kill(server, Signal::SIGCONT);
         }
     });
     end.is_inconclusive("freeze: thread");
+}
+
+#[test]
+fn a_stopped_voter_that_somebody_continued() {
+    let end = meddled("redlock-hung", "fault hang (stop-server) began", |lab| {
+        if let Some(server) = server(lab, "redis-2") {
+            let _ = kill(server, Signal::SIGCONT);
+        }
+    });
+    end.is_inconclusive("hang: thread");
 }
 
 /// It is to die while it asks; somebody else killed it before.

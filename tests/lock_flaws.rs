@@ -14,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 const MS: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_secs(30);
+/// Waited out, and long enough that a busy server answers within the half of it.
+const SHORT: Duration = Duration::from_secs(1);
 
 /// Where flaws live in scripts or above them.
 const BACKENDS: [&str; 5] = [
@@ -115,7 +117,7 @@ async fn a_flaw_is_refused_where_it_does_not_exist() {
 /// A late holder gives back what is no longer its own.
 async fn late_release(place: &Place) -> Renewal {
     let (a, b) = (place.manager().await, place.manager().await);
-    let late = place.granted(&a, 60 * MS).await;
+    let late = place.granted(&a, SHORT).await;
     late.lost().await;
     let next = place.entered(&b, LONG).await;
     late.release().await;

@@ -63,6 +63,7 @@ mod report_metrics;
 mod report_nights;
 mod report_page;
 mod report_pictures;
+mod report_readers;
 mod report_signals;
 mod report_steps;
 mod report_story;

@@ -41,6 +41,7 @@ fn ran(drill: &str, lock: &str, (at, verdict): (&str, Verdict)) -> Entry {
         ]),
         attempts: 1,
         checks: BTreeMap::new(),
+        limit: Vec::new(),
         figures: BTreeMap::new(),
         why: "because.".to_owned(),
     }

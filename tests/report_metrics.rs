@@ -4,7 +4,7 @@
 use crate::support::golden;
 
 use lockdrill::checks::{self, Outcome};
-use lockdrill::report::checklist::{POINTS, Standing, standing};
+use lockdrill::report::checklist::{OWNERS, POINTS, Standing, standing};
 use lockdrill::report::metrics;
 use lockdrill::report::past::trend::{Night, Series};
 use lockdrill::verdict::Verdict;
@@ -174,7 +174,53 @@ fn every_point_names_checks_that_exist() {
             point.what
         );
         for (_, check) in point.shown_by {
-            assert!(checks::find(check).is_some(), "{check}");
+            let known = *check == OWNERS || checks::find(check).is_some();
+            assert!(known, "{check}");
         }
     }
+}
+
+/// A release that compares no owner says nothing of whether owner tokens are shared.
+#[test]
+fn an_owner_token_of_its_own_is_no_comparison_of_it() {
+    let (own, compared) = (&POINTS[3], &POINTS[4]);
+    let of = |shared: i64| {
+        let outcomes = [
+            ("mutex", "owner_only", Outcome::Holds),
+            ("late-release", "owner_only", Outcome::Violated),
+            ("held-renew", "owner_only", Outcome::Holds),
+        ];
+        let mut all = said(&outcomes, Verdict::Fail);
+        for night in all.iter_mut().flat_map(|series| series.nights.values_mut()) {
+            night.figures.insert("owners_n".to_owned(), 2);
+            night.figures.insert("owners_shared_n".to_owned(), shared);
+        }
+        (standing(own, &all).0, standing(compared, &all).0)
+    };
+    assert_eq!(of(0), (Standing::Proven, Standing::Failed));
+    assert_eq!(of(1), (Standing::Failed, Standing::Failed));
+}
+
+/// A limit stays what the file said beforehand when something else was violated beside it.
+#[test]
+fn a_limit_beside_a_failure_is_still_foretold() {
+    let outcomes = [("failover", "single_holder", Outcome::Violated)];
+    let mut all = said(&outcomes, Verdict::Fail);
+    let foretold = |all: &[Series]| {
+        let worse = all[0].worse().unwrap();
+        (worse.checks, worse.foretold)
+    };
+    let single = || vec!["single_holder".to_owned()];
+    assert_eq!(foretold(&all), (single(), Vec::new()));
+    let nights = all[0].nights.values_mut();
+    for night in nights {
+        night.limit.insert("single_holder".to_owned());
+        night
+            .checks
+            .insert("no_stale_write".to_owned(), Outcome::Violated);
+    }
+    assert_eq!(
+        foretold(&all),
+        (vec!["no_stale_write".to_owned()], single())
+    );
 }

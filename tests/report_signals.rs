@@ -7,11 +7,11 @@ use crate::support::golden;
 use golden::Golden;
 use lockdrill::report::charts::signal;
 use lockdrill::report::model::Model;
-use lockdrill::report::nearness::{suggested, suggestion};
 use lockdrill::report::past::{Entry, file, remember};
 use lockdrill::report::scene::writes::{Fate, Harm};
 use lockdrill::report::story::{limits, summed};
 use lockdrill::report::tally::tally;
+use lockdrill::report::times::{Stands, Times, suggested};
 use lockdrill::report::{self, html, signals};
 use lockdrill::timeline::event::{AttemptKind, Event};
 use lockdrill::verdict::Verdict;
@@ -100,34 +100,69 @@ fn a_lease_is_suggested_from_the_longest_work() {
     assert_eq!(suggested(2_440_000_000), 4_900_000_000);
     assert_eq!(suggested(1), 2);
     assert!(suggested(u64::MAX) > 0);
-    let mut plan = model(&named("pass")).plan().unwrap().clone();
-    plan.lock.lease_ms = 1000;
-    plan.lock.renew_ms = None;
-    let told = suggestion(&[2_440_000_000, 5], &[], &plan, 0);
+    let times = Times {
+        lease: 1_000_000_000,
+        renew: None,
+        slowest: 0,
+        longest: Some(2_440_000_000),
+        noise: 0,
+    };
+    let told = times.suggestion();
     assert!(told.starts_with("a lease of 4.90 s at least"), "{told}");
-    let told = suggestion(&[4_000_000], &[], &plan, 0);
-    assert!(told.starts_with("nothing: the lease of 1 s"), "{told}");
+    let short = Times {
+        longest: Some(4_000_000),
+        ..times
+    };
+    let told = short.suggestion();
+    assert!(told.starts_with("nothing: the lease of 1.00 s"), "{told}");
     assert!(told.contains("no reason to shorten it"), "{told}");
-    plan.lock.renew_ms = Some(300);
-    let told = suggestion(&[2_440_000_000], &[200_000_000], &plan, 0);
+    let renewed = |slowest, noise| {
+        let renewed = Times {
+            renew: Some(300_000_000),
+            slowest,
+            noise,
+            ..times
+        };
+        (renewed.suggestion(), renewed.cell(), renewed.stands())
+    };
+    let (told, cell, stands) = renewed(200_000_000, 0);
     assert!(
-        told.ends_with("This one of 1 s is 0.10 s shorter than that"),
+        told.ends_with("of 1.00 s is 0.10 s shorter than that"),
         "{told}"
     );
+    assert!(cell.ends_with(": too short for these times"), "{cell}");
+    assert_eq!(stands, Stands::TooShort);
     // What reads the same to the hundredth is told by the difference.
-    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan, 0);
+    let (told, ..) = renewed(103_000_000, 0);
     assert!(told.ends_with("is 3 ms shorter than that"), "{told}");
     // What the host may have held up the lab for is no reason to call a lease too short.
-    let told = suggestion(&[2_440_000_000], &[103_000_000], &plan, 15_000_000);
+    let (told, cell, stands) = renewed(103_000_000, 15_000_000);
     let as_long = "is as long as that: 3 ms are less than the noise of these times (15 ms)";
     assert!(told.ends_with(as_long), "{told}");
-    let told = suggestion(&[2_440_000_000], &[116_000_000], &plan, 15_000_000);
+    assert_eq!(
+        cell,
+        "has 1.000 s; least 1.003 s: the same within the noise of these times, 15 ms"
+    );
+    assert_eq!(stands, Stands::WithinNoise);
+    let (told, ..) = renewed(116_000_000, 15_000_000);
     assert!(told.ends_with("is 16 ms shorter than that"), "{told}");
-    let told = suggestion(&[2_440_000_000], &[1_000_000], &plan, 0);
+    let (told, ..) = renewed(1_000_000, 0);
     assert!(
         told.ends_with("longer; that is no reason to shorten it"),
         "{told}"
     );
+    // The same of a lease that is not renewed.
+    let near = Times {
+        longest: Some(505_000_000),
+        noise: 200_000_000,
+        ..times
+    };
+    let told = near.suggestion();
+    assert!(
+        told.starts_with("nothing: twice the longest work"),
+        "{told}"
+    );
+    assert!(told.contains("0.10 s are less than the noise"), "{told}");
 }
 
 /// Each limit that a built-in drill names has more to say than that one must decide.

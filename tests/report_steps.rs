@@ -72,7 +72,7 @@ fn a_racy_fence_is_seen_to_compare_before_and_to_write_after() {
         &steps(&model, "racy-fence"),
         &[
             "the store has compared the fencing token of a.write.2 (1)",
-            "fault nap begins: pause of a",
+            "fault nap is in effect: pause of a",
             "b is granted the lock with fencing token 2",
             "b.write.1 reaches the store with fencing token 2 and is accepted",
             "a.write.2 reaches the store with fencing token 1 and is accepted, although the store knew 2; it replaces b.write.1 without having read it: that update is lost",

@@ -36,6 +36,8 @@ const DRILLS: &[&str] = &[
     "partition-reply",
     "partition-reset",
     "redlock-amnesia",
+    "redlock-clock",
+    "redlock-hung",
     "redlock-majority",
     "redlock-minority",
     "refuse-writes",
@@ -48,6 +50,7 @@ const DRILLS: &[&str] = &[
     "state-machine",
     "stop-server",
     "worker-clock",
+    "zk-session",
 ];
 
 #[test]

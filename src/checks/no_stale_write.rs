@@ -68,12 +68,18 @@ impl Check for NoStaleWrite {
         if !staleness.contested {
             return Finding::vacuous(self, "no two grants wrote to one resource");
         }
+        let tokenless = refused.iter().map(|index| &history.store[*index]);
+        let tokenless = tokenless.filter(|write| is_tokenless(write)).count();
         let (rightful, apart) = rightful_served::apart(history, &refused);
         let mut why = format!(
-            "{} to write, {} stale or late and refused, {} accepted after its writer's lease had ended{apart}",
+            "{} to write, {} stale or late and refused, {} accepted after its writer's lease had ended{}{apart}",
             count(staleness.writes, "attempt"),
-            refused.len() - rightful,
-            late.len()
+            refused.len() - rightful - tokenless,
+            late.len(),
+            match tokenless {
+                0 => String::new(),
+                n => format!(", {n} without a grant and without a fencing token and refused"),
+            }
         );
         if let Some(index) = refused.first() {
             why = format!("{}; the store refused it; {why}", describe(history, *index));
@@ -134,6 +140,12 @@ fn replaced(history: &History, index: usize) -> String {
         ),
         None => String::new(),
     }
+}
+
+/// Its writer claims no grant and presents no fencing token: it writes without the lock, and there is
+/// nothing by which it could be old.
+pub fn is_tokenless(write: &StoreAttempt) -> bool {
+    write.kind == AttemptKind::Write && write.grant.is_none() && write.fencing.is_none()
 }
 
 /// Sorts every write of the store's log.

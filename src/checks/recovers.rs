@@ -3,13 +3,14 @@
 //!
 //! Bounds are asked of runnable time only: while a contender is stopped nothing is owed to it. A
 //! lock that a live worker holds, or may hold, is not owed to anybody. A dead holder's lease is
-//! part of the bound.
+//! part of the bound. Where a quorum decides, a fault that leaves a quorum alone takes the lock from
+//! nobody: it need not be healed first.
 
 use super::say::{count, secs};
 use super::{Check, Finding};
 use crate::timeline::event::Call;
 use crate::timeline::history::time::joined;
-use crate::timeline::history::{Grant, History, NEVER, Operation, Span, ms};
+use crate::timeline::history::{FaultWindow, Grant, History, NEVER, Operation, Span, ms};
 
 /// The check.
 #[derive(Debug, Clone, Copy)]
@@ -113,18 +114,20 @@ impl Recovers {
 }
 
 /// From when on a free lock is owed to contenders: the last heal (what was done to a server once
-/// and for all is over when it is done) or, if there is none, the first death of a holder.
+/// and for all is over when it is done, and so is what leaves a quorum alone) or, if there is none,
+/// the first death of a holder.
 fn owed_since(history: &History) -> Option<u64> {
-    let heals = history.faults.iter().flat_map(|window| &window.heals);
-    let heals = heals.map(|heal| heal.removed.unwrap_or(heal.began));
-    let at_once = history
-        .faults
-        .iter()
-        .filter(|window| !window.lasts && window.server.is_some());
-    let over = at_once
-        .flat_map(|window| &window.onsets)
-        .map(|onset| onset.effective);
-    let healed = heals.chain(over).max();
+    let mut ends = Vec::new();
+    for window in &history.faults {
+        let of_server = window.server.is_some();
+        if of_server && (!window.lasts || leaves_a_quorum(history, window)) {
+            ends.extend(window.onsets.iter().map(|onset| onset.effective));
+        } else {
+            let heals = window.heals.iter();
+            ends.extend(heals.map(|heal| heal.removed.unwrap_or(heal.began)));
+        }
+    }
+    let healed = ends.into_iter().max();
     let deaths = history.grants.iter().filter_map(|grant| {
         let died = died(history, grant)?;
         grant
@@ -133,6 +136,32 @@ fn owed_since(history: &History) -> Option<u64> {
             .then_some(died)
     });
     healed.or(deaths.min())
+}
+
+/// With all that was done to servers while it lasted, enough of them are left to decide.
+fn leaves_a_quorum(history: &History, fault: &FaultWindow) -> bool {
+    let lock = &history.plan.lock;
+    let voters = usize::try_from(lock.voters).unwrap_or(usize::MAX);
+    let span = lasted(fault);
+    let mut hit: Vec<&String> = history
+        .faults
+        .iter()
+        .filter(|other| lasted(other).from <= span.to && span.from <= lasted(other).to)
+        .filter_map(|other| other.server.as_ref())
+        .collect();
+    hit.sort_unstable();
+    hit.dedup();
+    hit.len() + lock.quorum() <= voters
+}
+
+/// From its first onset to its heal; what has none may last for ever.
+fn lasted(fault: &FaultWindow) -> Span {
+    let from = fault.onsets.first().map_or(NEVER, |onset| onset.began);
+    let heal = fault.heals.last().and_then(|heal| heal.removed);
+    Span {
+        from,
+        to: heal.unwrap_or(NEVER),
+    }
 }
 
 /// When the process that was granted the lock was gone, if it was killed.

@@ -1,7 +1,7 @@
 //! How an arm is kept apart from the machine, and the conductor's handle on it.
 
+use crate::env::guard;
 use crate::env::ledger::MARK;
-use crate::env::root;
 use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -113,7 +113,7 @@ pub fn probe() -> Result<(), String> {
 pub struct Launch {
     /// Namespaces or not.
     pub mode: Mode,
-    /// The arm's folder ([`crate::env::ledger::Ledger::folder`]); the guard removes it.
+    /// The arm's folder ([`crate::env::ledger::new_folder`]); the guard removes it.
     pub state_dir: PathBuf,
     /// Standard error of guard and director; outside `state_dir`, its folder exists.
     pub log: PathBuf,
@@ -130,19 +130,28 @@ pub struct ArmProcess {
 }
 
 /// Starts the guard of one arm, in a session of its own so that a terminal's Ctrl-C reaches the
-/// conductor alone.
+/// conductor alone; has the arm's folder made; and lets the guard begin. The guard is there before
+/// the folder is, so that whoever dies in between leaves none behind.
 ///
 /// # Errors
-/// When this program cannot be started again; the arm's folder is removed then. A guard that
-/// starts and then fails says why in the log and ends with [`crate::env::guard::REFUSED`].
-pub fn launch(launch: Launch) -> io::Result<ArmProcess> {
-    let state_dir = launch.state_dir.clone();
-    let started = start(launch);
-    if started.is_err() {
-        // The first error is the one to tell.
-        let _ = root::remove_arm(&state_dir);
+/// When this program cannot be started again, or the folder not be made; it is removed then. A
+/// guard that begins and then fails says why in the log and ends with
+/// [`guard::REFUSED`].
+pub fn launch(
+    launch: Launch,
+    make_folder: impl FnOnce() -> io::Result<()>,
+) -> io::Result<ArmProcess> {
+    let mut arm = start(launch)?;
+    let begun = make_folder().and_then(|()| arm.tell(guard::BEGIN));
+    match begun {
+        Ok(()) => Ok(arm),
+        Err(error) => {
+            // It removes the folder; the first error is the one to tell.
+            arm.end();
+            let _ = arm.wait();
+            Err(error)
+        }
     }
-    started
 }
 
 fn start(launch: Launch) -> io::Result<ArmProcess> {
@@ -184,8 +193,12 @@ impl ArmProcess {
     /// # Errors
     /// When the guard is gone.
     pub fn interrupt(&mut self) -> io::Result<()> {
+        self.tell(guard::INTERRUPT)
+    }
+
+    fn tell(&mut self, byte: u8) -> io::Result<()> {
         match &mut self.lifeline {
-            Some(lifeline) => lifeline.write_all(&[crate::env::guard::INTERRUPT]),
+            Some(lifeline) => lifeline.write_all(&[byte]),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -196,7 +209,7 @@ impl ArmProcess {
     }
 
     /// Waits for the guard, and so for everything; blocks. The code is the director's own, see
-    /// [`crate::env::guard::run`].
+    /// [`guard::run`].
     ///
     /// # Errors
     /// When the kernel does not know the child any more.

@@ -81,25 +81,21 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Makes the folder of a new arm, owned by this process. The arm's name is `label` and
-    /// random digits.
+    /// Makes the folder of a new arm ([`new_folder`]), owned by this process.
     ///
     /// # Errors
     /// When the root is unsafe or the folder cannot be made.
-    pub fn create(label: &str) -> io::Result<Self> {
+    pub fn create(folder: &Path) -> io::Result<Self> {
         // Held until the owner is on record: a folder without an owner is a dead one.
-        let root = root::lock()?;
-        let folder = root
-            .path
-            .join(format!("{}-{}", tame(label), random_digits()?));
-        root::private_folder(&folder)?;
-        root::private_folder(&folder.join("work"))?;
+        let _root = root::lock()?;
+        root::private_folder(folder)?;
+        root::private_folder(&work(folder))?;
         OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(folder.join(FILE))?;
-        let ledger = Ledger::open(&folder)?;
+        let ledger = Ledger::open(folder)?;
         ledger.note(&Entry::Owner {
             identity: Identity::me()?,
         })?;
@@ -136,15 +132,23 @@ impl Ledger {
         &self.folder
     }
 
-    /// Where everything that the arm writes belongs.
-    pub fn work(&self) -> PathBuf {
-        self.folder.join("work")
-    }
-
     /// `LOCKDRILL_ARM=<arm>`, as every process of the arm has it in its environment.
     pub fn mark(&self) -> String {
         mark(&self.folder)
     }
+}
+
+/// A folder for a new arm, which is not made yet. The arm's name is `label` and random digits.
+///
+/// # Errors
+/// When there is no place for it.
+pub fn new_folder(label: &str) -> io::Result<PathBuf> {
+    Ok(root::path()?.join(format!("{}-{}", tame(label), random_digits()?)))
+}
+
+/// Where everything that an arm writes belongs.
+pub fn work(folder: &Path) -> PathBuf {
+    folder.join("work")
 }
 
 /// `LOCKDRILL_ARM=<arm>` for the arm of this folder.

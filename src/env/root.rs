@@ -131,6 +131,16 @@ fn remove_if_empty(root: &Path) {
     }
 }
 
+/// Removes the folder of an arm that never began, if it is in a root of ours: it may have no ledger
+/// yet that would show what it is.
+pub(super) fn remove_begun(folder: &Path) -> io::Result<()> {
+    let root = folder.parent().unwrap_or(folder);
+    if places()?.iter().any(|place| place == root) {
+        remove_arm(folder)?;
+    }
+    Ok(())
+}
+
 /// Removes an arm's folder, and whatever is mounted in it first: a deletion must never reach
 /// into a mounted file system. A folder that is gone already is no error.
 ///
@@ -174,7 +184,7 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// The root of runs in this environment.
-fn path() -> io::Result<PathBuf> {
+pub(super) fn path() -> io::Result<PathBuf> {
     let mut places = places()?;
     Ok(places.swap_remove(0))
 }

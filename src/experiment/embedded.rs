@@ -101,6 +101,14 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/redlock-amnesia.toml"),
     ),
     (
+        "redlock-clock",
+        include_str!("../../experiments/redlock-clock.toml"),
+    ),
+    (
+        "redlock-hung",
+        include_str!("../../experiments/redlock-hung.toml"),
+    ),
+    (
         "redlock-majority",
         include_str!("../../experiments/redlock-majority.toml"),
     ),
@@ -150,6 +158,10 @@ const DRILLS: &[(&str, &str)] = &[
     (
         "worker-clock",
         include_str!("../../experiments/worker-clock.toml"),
+    ),
+    (
+        "zk-session",
+        include_str!("../../experiments/zk-session.toml"),
     ),
     (
         "zombie-refence",

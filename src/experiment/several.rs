@@ -100,11 +100,11 @@ fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, 
         let there = lock.voters().contains(name);
         return (!there).then_some(("target", message, "`redis-1` is the first of them"));
     }
-    if let Some(wrong) = clock_of_many(fault, backend) {
-        return Some(wrong);
-    }
     if fault.target == Target::Server(Service::Lock) {
-        let message = format!("no one server has the lock `{backend}`");
+        let message = match faults::find(&fault.kind).is_some_and(FaultKind::moves_clock) {
+            true => no_one_clock(backend),
+            false => format!("no one server has the lock `{backend}`"),
+        };
         return Some(("target", message, "`redis-1` is the first of them"));
     }
     let harm = faults::find(&fault.kind).and_then(FaultKind::harm);
@@ -114,16 +114,20 @@ fn no_vote(fault: &FaultPlan, lock: &LockPlan) -> Option<(&'static str, String, 
     chooses.then_some(("kind", message, hint))
 }
 
-/// The clock of one of several servers: none of them is started with one that can be moved.
+fn no_one_clock(backend: &str) -> String {
+    format!("no one clock is that of `{backend}`: each of its servers has its own")
+}
+
+/// The clock of one of several servers that copy each other: none of them is started with one that
+/// can be moved.
 fn clock_of_many(fault: &FaultPlan, backend: &str) -> Option<(&'static str, String, &'static str)> {
     let of_a_server = matches!(
         fault.target,
         Target::Server(Service::Lock) | Target::Member(_)
     );
     let moves = faults::find(&fault.kind).is_some_and(FaultKind::moves_clock);
-    let message = format!("no one clock is that of `{backend}`: each of its servers has its own");
     let hint = "`worker-clock` moves a worker's; a lock on one server has one clock";
-    (of_a_server && moves).then_some(("kind", message, hint))
+    (of_a_server && moves).then(|| ("kind", no_one_clock(backend), hint))
 }
 
 /// A server of a Cluster stands still: the nodes themselves are asked which of them has the lock.

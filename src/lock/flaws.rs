@@ -23,7 +23,8 @@ pub enum Flaw {
     TimeoutMeansBusy,
     /// A failed or refused renewal counts as renewed.
     IgnoresRenewalFailure,
-    /// A renewal has no time-out, and its holder watches nothing else meanwhile.
+    /// A renewal has no time-out, and its holder watches nothing else meanwhile; of several servers
+    /// it waits for each.
     UnboundedRenewal,
     /// A release that failed is told as done.
     SwallowsReleaseError,
@@ -116,7 +117,7 @@ impl Flaw {
                 "a renewal that failed counts as renewed: the holder believes for as long as it likes"
             }
             Flaw::UnboundedRenewal => {
-                "a renewal has no time-out and the holder waits for it: a server that hangs keeps the loss from being told"
+                "a renewal has no time-out and the holder waits for it, of several servers for each: one that hangs keeps the loss from being told"
             }
             Flaw::SwallowsReleaseError => {
                 "a release that failed is told as done: the lock stays until its lease ends and nobody knows why"

@@ -1,7 +1,7 @@
 //! The fifteen points to settle before a lock goes live, each answered from the last night of the
 //! drills that speak of it. One list, [`POINTS`]; a point that no drill can settle is for a human.
 
-use super::past::trend::Series;
+use super::past::trend::{Night, Series};
 use crate::checks::Outcome;
 use crate::verdict::Verdict;
 
@@ -14,13 +14,20 @@ pub struct Point {
     pub shown_by: &'static [(&'static str, &'static str)],
     /// For a human: what to settle.
     pub human: &'static str,
+    /// A drill whose outcome seems to speak against it, and why it does not.
+    pub beside: Option<(&'static str, &'static str)>,
 }
+
+/// Instead of a check: that no two granted attempts of a drill had the same owner token, by the
+/// record's digests.
+pub const OWNERS: &str = "owner tokens differ";
 
 const fn point(what: &'static str, shown_by: &'static [(&'static str, &'static str)]) -> Point {
     Point {
         what,
         shown_by,
         human: "",
+        beside: None,
     }
 }
 
@@ -29,6 +36,7 @@ const fn human(what: &'static str, human: &'static str) -> Point {
         what,
         shown_by: &[],
         human,
+        beside: None,
     }
 }
 
@@ -48,7 +56,7 @@ pub const POINTS: [Point; 15] = [
     ),
     point(
         "Every grant has an owner token of its own",
-        &[("mutex", "owner_only"), ("late-release", "owner_only")],
+        &[("mutex", OWNERS), ("late-release", OWNERS)],
     ),
     point(
         "Release and renewal compare the owner token in one atomic step",
@@ -82,14 +90,21 @@ pub const POINTS: [Point; 15] = [
         "The work is safe when it is done twice or late",
         &[("duplicate", "effects_once"), ("pause", "no_stale_write")],
     ),
-    point(
-        "Fencing tokens rise, and the store compares and keeps them in one atomic step",
-        &[
+    Point {
+        what: "Fencing tokens rise, and the store compares and keeps them in one atomic step",
+        shown_by: &[
             ("restart", "fencing_rises"),
+            ("failover", "fencing_rises"),
             ("pause", "no_stale_write"),
             ("late-first", "no_stale_write"),
+            ("old-primary", "no_stale_write"),
         ],
-    ),
+        human: "",
+        beside: Some((
+            "old-primary",
+            "its two grants do not count as tokens that fall: both requests were under way at once, so no order compares them, and it is the store that has to refuse the lower one",
+        )),
+    },
     point(
         "Without the lock service the work stops; it never goes on without the lock",
         &[("outage", "loss_noticed"), ("outage", "stops_after_loss")],
@@ -175,13 +190,26 @@ fn judged(proofs: &[Proof]) -> Standing {
     }
 }
 
+/// Whether granted attempts had owner tokens of their own; none if there were not two.
+fn owners(night: &Night) -> Option<Outcome> {
+    night.figure("owners_n").filter(|grants| *grants > 1)?;
+    Some(match night.figure("owners_shared_n") {
+        Some(0) => Outcome::Holds,
+        Some(_) => Outcome::Violated,
+        None => Outcome::Unknown,
+    })
+}
+
 /// One for each lock and store that the drill ran on; one without a run if it ran on none.
 fn proofs(drill: &'static str, check: &'static str, series: &[Series]) -> Vec<Proof> {
     let of = series.iter().filter(|series| series.drill == drill);
     let told: Vec<Proof> = of
         .filter_map(|series| series.nights.values().next_back())
         .map(|night| {
-            let outcome = night.checks.get(check).copied();
+            let outcome = match check {
+                OWNERS => owners(night),
+                check => night.checks.get(check).copied(),
+            };
             // What an inconclusive drill found to hold counts for nothing.
             let told = match (outcome, night.worst()) {
                 (Some(Outcome::Holds), None | Some(Verdict::Inconclusive)) => {
@@ -194,7 +222,7 @@ fn proofs(drill: &'static str, check: &'static str, series: &[Series]) -> Vec<Pr
                 drill,
                 check,
                 outcome: told,
-                foretold: night.worst() == Some(Verdict::Limit),
+                foretold: night.foretells(check),
                 run,
             }
         })

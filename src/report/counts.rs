@@ -3,7 +3,7 @@
 use super::scene::tenure::tenures;
 use super::scene::writes::{Fate, Harm, writes};
 use crate::checks::no_stale_read::exposed;
-use crate::checks::no_stale_write::staleness;
+use crate::checks::no_stale_write::{is_tokenless, staleness};
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::History;
 
@@ -12,11 +12,16 @@ use crate::timeline::history::History;
 pub struct Counts {
     /// Acquire commands: granted, busy, other.
     pub attempts: Vec<(&'static str, usize)>,
+    /// Grants that the server made and of which the worker that had asked never heard.
+    pub unheard: usize,
     /// Renewals: worked, failed.
     pub renewals: Vec<(&'static str, usize)>,
     /// Stale writes at the store, as the check `no_stale_write` counts them: refused (stale or late),
     /// accepted (stale).
     pub stale: Vec<(&'static str, usize)>,
+    /// Writes without a grant and without a fencing token, by writers that never had the lock: refused,
+    /// accepted. Not counted as stale: they have no number that could be old.
+    pub tokenless: Vec<(&'static str, usize)>,
     /// Writes that the store accepted after their writer's lease had ended, in legal order.
     pub late: usize,
     /// Reads that came after their reader's time, as the check `no_stale_read` counts them: refused,
@@ -26,6 +31,8 @@ pub struct Counts {
     pub unknown: usize,
     /// Servers that ended before the last worker was done.
     pub server_exits: usize,
+    /// What was done to servers: kind of the fault, server, how often.
+    pub done_to_servers: Vec<(String, String, usize)>,
 }
 
 /// The signals that are counted.
@@ -40,9 +47,14 @@ pub fn counts(history: &History) -> Counts {
     };
     let found = staleness(history).stale;
     let accepted = found.iter().map(|(index, _)| &history.store[*index]);
-    let accepted = accepted.filter(|attempt| attempt.accepted).count();
+    let accepted = accepted.filter(|attempt| attempt.accepted && !is_tokenless(attempt));
+    let without = |accepted: bool| {
+        let writes = history.store.iter().filter(|one| is_tokenless(one));
+        writes.filter(|one| one.accepted == accepted).count()
+    };
     // Who was refused by the number of a seal alone is known to the scene's writes.
-    let writes = writes(history, &tenures(history));
+    let tenures = tenures(history);
+    let writes = writes(history, &tenures);
     let reached = || {
         writes
             .iter()
@@ -55,15 +67,28 @@ pub fn counts(history: &History) -> Counts {
     let ended = |at: u64| at < end;
     Counts {
         attempts,
+        unheard: tenures.iter().filter(|tenure| tenure.unheard).count(),
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
-        stale: vec![("refused", refused.count()), ("accepted", accepted)],
+        stale: vec![("refused", refused.count()), ("accepted", accepted.count())],
+        tokenless: vec![("refused", without(false)), ("accepted", without(true))],
         late: late.count(),
         late_reads: late_reads(history),
         unknown: open(history),
         server_exits: lives
             .filter(|life| life.exit.is_some_and(|exit| ended(exit.at)))
             .count(),
+        done_to_servers: done_to_servers(history),
     }
+}
+
+/// A server that is frozen, emptied or cut off from its replicas does not end.
+fn done_to_servers(history: &History) -> Vec<(String, String, usize)> {
+    let done = history.faults.iter().filter_map(|window| {
+        let server = window.server.clone()?;
+        let times = window.onsets.len();
+        (times > 0).then(|| (window.kind.clone(), server, times))
+    });
+    done.collect()
 }
 
 /// When the last worker was done, lab time, ns: what ends later was ended by the lab.

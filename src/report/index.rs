@@ -11,7 +11,7 @@ use super::words::{count, protection_word, verdict_word};
 use super::{Writer, put, results};
 use crate::run::run_dir;
 use crate::verdict::{ArmResult, DrillResult, Verdict};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -115,13 +115,16 @@ fn page(root: &Path, drills: &[Drill]) -> Result<Markup, ReportError> {
     let series = trends::series(&past.entries);
     let body = html! {
         h1 { "Runs" }
+        p.crumb { a href="#words" { "words used here" } }
         p.lead { "Each verdict speaks of its own run. A number of runs that passed bounds how often the same schedule fails, and nothing else." }
         @if drills.is_empty() { p { "There is no run here." } }
         (trend::section(root, &past, &series))
         (checklist::section(root, &series))
         @for drill in drills { (section(drill)) }
-    };
-    Ok(shell("runs", &body))
+    }
+    .into_string();
+    let words = html::words_used(&body);
+    Ok(shell("runs", &html! { (PreEscaped(body)) (words) }))
 }
 
 fn section(drill: &Drill) -> Markup {
@@ -131,7 +134,7 @@ fn section(drill: &Drill) -> Markup {
             p { (dots(drill)) " " (rate(drill)) }
             table.runs {
                 thead { tr {
-                    th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "work" }
+                    th scope="col" { "run" } th scope="col" { "verdict" } th scope="col" { "protection of the work" }
                     th scope="col" { "controls" } th scope="col" { "why" }
                 } }
                 tbody { @for run in drill.runs.iter().take(LISTED_MAX) { (row(drill, run)) } }
@@ -208,7 +211,7 @@ fn row(drill: &Drill, run: &Run) -> Markup {
                 Ok(result) => {
                     @let (class, sign) = mark(run);
                     td { span class=(format!("outcome {class}")) { (sign) " " (verdict_word(result.verdict)) } }
-                    td data-of="work" { (protection_word(result.protection)) }
+                    td data-of="protection of the work" { (protection_word(result.protection)) }
                     td data-of="controls" { (controls(result)) }
                     td.wide { (result.why) }
                 }

@@ -2,7 +2,7 @@
 //! ran. Numbers of one run: they bound nothing.
 
 use super::counts::drill_ends;
-use super::scene::tenure::tenures;
+use super::scene::tenure::heard;
 use super::shape::{Shape, Tone};
 use super::words::{count, span};
 use crate::env::action::Action;
@@ -37,22 +37,16 @@ pub fn renewal_times(history: &History) -> Vec<u64> {
     renewals.filter_map(took).collect()
 }
 
-/// How long each holder held the lock, ns: from the grant to the end of its key, as the table of
-/// holders tells it.
-pub fn holds(history: &History) -> Vec<u64> {
-    let held = tenures(history).into_iter();
-    held.map(|tenure| tenure.until.saturating_sub(tenure.from))
-        .collect()
-}
-
 /// How long each holder worked that gave the lock back: from the grant to the release that it asked
-/// for, late or not, ns.
+/// for, late or not, ns. Whoever never heard of its grant did no work under it.
 pub fn work_times(history: &History) -> Vec<u64> {
     let mut seen = HashSet::new();
+    let told = heard(history);
     let releases = history.operations.iter().filter_map(|operation| {
         let Call::Release { grant } = &operation.call else {
             return None;
         };
+        told.get(grant)?;
         let granted = history.grant_of(grant)?.granted.earliest;
         seen.insert(grant)
             .then(|| operation.invoked.saturating_sub(granted))

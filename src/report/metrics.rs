@@ -4,6 +4,7 @@
 
 use super::counts::counts;
 use super::error::ReportError;
+use super::holds;
 use super::measures;
 use super::model::Model;
 use super::nearness;
@@ -64,7 +65,7 @@ pub fn text(model: &Model) -> String {
 }
 
 fn signals_of(page: &mut Page, history: &History) {
-    let counts = counts(history);
+    let (counts, held) = (counts(history), holds::holds(history));
     let by = |label: &'static str, of: &[(&'static str, usize)]| -> Vec<(String, f64)> {
         let sample = |(name, n): &(&str, usize)| (format!("{label}=\"{name}\""), *n as f64);
         of.iter().map(sample).collect()
@@ -82,8 +83,20 @@ fn signals_of(page: &mut Page, history: &History) {
     );
     page.summary(
         "lockdrill_hold_seconds",
-        "Time for which the server named a holder.",
-        measures::holds(history),
+        "Time for which the server named a holder, of grants that ended on the record.",
+        holds::ended(&held),
+    );
+    page.family(
+        "lockdrill_held_at_end",
+        "gauge",
+        "Grants still held when the record ends.",
+        [(String::new(), holds::open(&held).len() as f64)],
+    );
+    page.family(
+        "lockdrill_unheard_grants_total",
+        "counter",
+        "Grants that the server made and of which the worker that had asked never heard.",
+        by("kind", &[("grant", counts.unheard)]),
     );
     page.family(
         "lockdrill_renewals_total",
@@ -104,6 +117,12 @@ fn signals_of(page: &mut Page, history: &History) {
         by("store", &counts.stale),
     );
     page.family(
+        "lockdrill_tokenless_writes_total",
+        "counter",
+        "Writes without a grant and without a fencing token, by what the store did.",
+        by("store", &counts.tokenless),
+    );
+    page.family(
         "lockdrill_unknown_outcomes_total",
         "counter",
         "Operations whose outcome nobody was told.",
@@ -114,6 +133,16 @@ fn signals_of(page: &mut Page, history: &History) {
         "counter",
         "Times that a server of the lab ended during the run.",
         by("kind", &[("server", counts.server_exits)]),
+    );
+    let done = counts.done_to_servers.iter().map(|(kind, server, times)| {
+        let labels = format!("kind=\"{}\",server=\"{}\"", escaped(kind), escaped(server));
+        (labels, *times as f64)
+    });
+    page.family(
+        "lockdrill_lock_server_faults_total",
+        "counter",
+        "What the drill did to servers, by kind of fault.",
+        done,
     );
 }
 

@@ -18,6 +18,7 @@ pub mod checklist;
 pub mod counts;
 pub mod describe;
 pub mod error;
+pub mod holds;
 pub mod html;
 mod index;
 pub mod junit;
@@ -39,6 +40,7 @@ pub mod shape;
 pub mod signals;
 pub mod story;
 pub mod tally;
+pub mod times;
 pub mod words;
 
 pub use error::ReportError;

@@ -3,13 +3,14 @@
 //! service; and beside them what stayed unknown. Numbers of one run: they describe it and bound nothing.
 
 use super::counts::{Counts, counts};
-use super::measures::{holds, lives, renewal_times, spread, tries, waiters, waits, work_times};
+use super::holds;
+use super::measures::{lives, renewal_times, spread, tries, waiters, waits, work_times};
 use super::nearness;
 use super::shape::{Shape, Tone};
-use super::words::count;
-use crate::timeline::event::Call;
 use crate::timeline::history::{History, ms};
-use std::collections::BTreeMap;
+use said::{done, ends, losses, outcomes, renewals, retries, stale, unheard, unknown};
+
+mod said;
 
 /// One signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,14 +47,15 @@ pub mod look_first {
 /// All seven, in a fixed order, then what was left unknown.
 pub fn of(history: &History) -> Vec<Signal> {
     let counts = counts(history);
-    let (waited, held) = (waits(history), holds(history));
+    let (waited, held) = (waits(history), holds::holds(history));
     let lease = Some(ms(history.plan.lock.lease_ms));
     let mut all = vec![
         signal(
             "acquisitions and waits",
             format!(
-                "{}; waits: {}",
+                "{}{}; waits: {}",
                 outcomes(&counts.attempts),
+                unheard(&counts),
                 spread(&waited, "wait")
             ),
             look_first::ACQUISITIONS,
@@ -64,9 +66,12 @@ pub fn of(history: &History) -> Vec<Signal> {
         ),
         signal(
             "time held",
-            spread(&held, "grant"),
+            holds::told(&held),
             look_first::HOLD,
-            vec![Shape::times("held", held, lease)],
+            vec![
+                Shape::times("held", holds::ended(&held), lease),
+                Shape::times("held so far", holds::open(&held), lease),
+            ],
         ),
         signal(
             "renewals",
@@ -108,8 +113,9 @@ fn of_the_work(history: &History, counts: &Counts) -> Vec<Signal> {
         signal(
             "state of the lock service",
             format!(
-                "{} while the drill ran; {}",
+                "{} while the drill ran{}; {}",
                 ends(counts.server_exits),
+                done(&counts.done_to_servers),
                 losses(history)
             ),
             look_first::SERVICE,
@@ -141,84 +147,4 @@ fn signal(
 fn parts(of: &[(&'static str, usize)], tones: &[Tone]) -> Option<Shape> {
     let toned = of.iter().zip(tones);
     Shape::parts(toned.map(|((name, n), tone)| ((*name).to_owned(), *n, *tone)))
-}
-
-fn ends(n: usize) -> String {
-    match n {
-        0 => "no server ended".to_owned(),
-        1 => "a server ended once".to_owned(),
-        n => format!("servers ended {n} times"),
-    }
-}
-
-/// Writes, and reads where any came late.
-fn stale(counts: &Counts) -> String {
-    let mut writes = outcomes(&counts.stale);
-    if counts.late > 0 {
-        writes = format!(
-            "{writes}; accepted in legal order after the lease had ended: {}",
-            counts.late
-        );
-    }
-    match counts.late_reads.iter().map(|(_, n)| n).sum::<usize>() {
-        0 => writes,
-        _ => format!("{writes}; late reads: {}", outcomes(&counts.late_reads)),
-    }
-}
-
-fn outcomes(of: &[(&'static str, usize)]) -> String {
-    let word = |name: &'static str| match name {
-        "other" => "failed or without an answer",
-        name => name,
-    };
-    let told = of.iter().map(|(name, n)| format!("{n} {}", word(name)));
-    let told: Vec<String> = told.collect();
-    told.join(", ")
-}
-
-fn retries(counts: &Counts) -> String {
-    let all: usize = counts.attempts.iter().map(|(_, n)| n).sum();
-    let granted = counts.attempts.first().map_or(0, |(_, n)| *n);
-    format!("{} for {}", count(all, "command"), count(granted, "grant"))
-}
-
-fn renewals(history: &History) -> String {
-    let sent = history
-        .operations
-        .iter()
-        .filter(|operation| matches!(operation.call, Call::Renew { .. }))
-        .count();
-    let times = renewal_times(history);
-    if times.is_empty() {
-        return match sent {
-            0 => "none sent".to_owned(),
-            _ => format!("{sent} sent, none worked"),
-        };
-    }
-    format!(
-        "{} of {sent} worked, each took: {}",
-        times.len(),
-        spread(&times, "renewal")
-    )
-}
-
-fn losses(history: &History) -> String {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for loss in &history.losses {
-        *reasons.entry(&loss.reason).or_default() += 1;
-    }
-    if reasons.is_empty() {
-        return "nobody was told that its lock is lost".to_owned();
-    }
-    let told = reasons
-        .iter()
-        .map(|(reason, times)| format!("{times} × {reason}"));
-    format!("losses told: {}", told.collect::<Vec<_>>().join("; "))
-}
-
-fn unknown(counts: &Counts) -> String {
-    match counts.unknown {
-        0 => "none".to_owned(),
-        n => count(n, "operation"),
-    }
 }

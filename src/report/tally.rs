@@ -2,6 +2,7 @@
 //! were at work at once, what became of stale writes. Numbers of one run: they bound nothing.
 
 use super::counts::{counts, drill_ends};
+use super::scene::tenure::tenures;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation};
@@ -22,14 +23,18 @@ pub struct Tally {
     pub overlapping: usize,
     /// Sections that ended with the worker's process, or with the record.
     pub open: usize,
-    /// The highest fencing token that was granted.
+    /// The highest fencing token that was granted, whether or not its worker heard of it.
     pub highest: Option<u64>,
     /// Stale or late writes that the store accepted.
     pub stale_accepted: usize,
     /// Stale or late writes that it refused.
     pub stale_refused: usize,
-    /// Steps that asked for the lock and were not granted it.
+    /// Writes without the lock and without a fencing token that the store accepted, and that it refused.
+    pub tokenless: (usize, usize),
+    /// Steps that asked for the lock and were not granted it, as far as their workers were told.
     pub failed: usize,
+    /// Grants among these that the server made all the same; their workers never heard of it.
+    pub unheard: usize,
     /// From the first step to the last answer, ns.
     pub took: u64,
 }
@@ -56,6 +61,7 @@ pub fn tally(history: &History) -> Tally {
     }
     let counts = counts(history);
     let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
+    let without = |n: usize| counts.tokenless.get(n).map_or(0, |(_, n)| *n);
     let first = history.operations.iter().map(|step| step.invoked).min();
     Tally {
         asked: asks.len(),
@@ -63,9 +69,11 @@ pub fn tally(history: &History) -> Tally {
         completed: sections.iter().filter(|(_, left)| left.is_ok()).count(),
         overlapping,
         open: sections.iter().filter(|(_, left)| left.is_err()).count(),
-        highest: asks.iter().filter_map(|step| token(step)).max(),
+        highest: tenures(history).iter().filter_map(|one| one.fencing).max(),
+        unheard: counts.unheard,
         stale_refused: stale(0),
         stale_accepted: stale(1) + counts.late,
+        tokenless: (without(1), without(0)),
         failed: asks.len() - sections.len(),
         took: drill_ends(history).saturating_sub(first.unwrap_or(0)),
     }
@@ -97,11 +105,4 @@ fn section(
     let mut exits = lives.filter_map(|life| Some(life.exit?.at));
     let gone = exits.find(|at| *at >= back.at).unwrap_or(u64::MAX);
     Some((back.at, left.get(grant).copied().ok_or(gone)))
-}
-
-fn token(step: &Operation) -> Option<u64> {
-    match step.answer()? {
-        Answer::Granted { fencing, .. } => fencing.map(|token| token.0),
-        _ => None,
-    }
 }

@@ -8,14 +8,14 @@ use super::spec::{ArmSpec, GivenSpec};
 use crate::env::error::EnvError;
 use crate::env::guard::Left;
 use crate::env::isolation::{self, ArmProcess, Launch};
-use crate::env::ledger::Ledger;
+use crate::env::ledger::{self, Ledger};
 use crate::env::redis::given::OWN;
 use crate::env::root;
 use crate::exit::Exit;
 use nix::sys::signal::Signal;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
@@ -82,14 +82,14 @@ fn locked(arm: &Mutex<ArmProcess>) -> std::sync::MutexGuard<'_, ArmProcess> {
 
 /// Runs one arm to its end; blocks.
 pub fn run(job: &ArmJob, ready: &Ready, console: &Console, running: &Running) -> ArmEnd {
-    let end = Ledger::create(&format!("{}-{}", job.drill, job.arm))
+    let end = ledger::new_folder(&format!("{}-{}", job.drill, job.arm))
         .map_err(|error| failed("cannot make a state folder", &error))
-        .and_then(|ledger| {
-            let end = attempt(job, ready, &ledger, |process| {
+        .and_then(|folder| {
+            let end = attempt(job, ready, &folder, |process| {
                 listen_to_the_end(job, process, console, running)
             });
             // The guard has done this, unless it never ran or was killed.
-            remove(&ledger, console);
+            remove(&folder, console);
             end
         });
     end.unwrap_or_else(|error| ArmEnd {
@@ -102,8 +102,8 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> EnvError {
     EnvError::new(format!("{what}: {error}"), "run `lockdrill doctor`")
 }
 
-fn remove(ledger: &Ledger, console: &Console) {
-    if let Err(error) = root::remove_arm(ledger.folder()) {
+fn remove(folder: &Path, console: &Console) {
+    if let Err(error) = root::remove_arm(folder) {
         console.note(&format!(
             "a state folder is left: {error}; run `lockdrill clean`"
         ));
@@ -127,12 +127,12 @@ fn given(job: &ArmJob, ready: &Ready) -> Result<Option<GivenSpec>, EnvError> {
 fn attempt(
     job: &ArmJob,
     ready: &Ready,
-    ledger: &Ledger,
+    folder: &Path,
     to_the_end: impl FnOnce(ArmProcess) -> Result<ArmEnd, EnvError>,
 ) -> Result<ArmEnd, EnvError> {
     let spec = ArmSpec {
         arm_dir: job.arm_dir.clone(),
-        work_dir: ledger.work(),
+        work_dir: ledger::work(folder),
         run: job.run.clone(),
         isolation: ready.isolation,
         redis: ready.redis.path.clone(),
@@ -143,20 +143,21 @@ fn attempt(
         program: ready.program.clone(),
         given: given(job, ready)?,
     };
-    let spec_path = ledger.work().join("arm.json");
+    let spec_path = spec.work_dir.join("arm.json");
     let logs = job.arm_dir.join(run_dir::LOGS);
-    let prepared = serde_json::to_vec(&spec)
-        .map_err(std::io::Error::other)
-        .and_then(|json| std::fs::write(&spec_path, json))
-        .and_then(|()| std::fs::create_dir_all(&logs));
-    prepared.map_err(|error| failed("cannot prepare the arm", &error))?;
-    let process = isolation::launch(Launch {
+    std::fs::create_dir_all(&logs).map_err(|error| failed("cannot prepare the arm", &error))?;
+    let launch = Launch {
         mode: ready.isolation,
-        state_dir: ledger.folder().to_owned(),
+        state_dir: folder.to_owned(),
         log: logs.join("lab.log"),
-        arm_args: vec!["arm".into(), "--spec".into(), spec_path.into()],
-    })
-    .map_err(|error| failed("cannot start the guard", &error))?;
+        arm_args: vec!["arm".into(), "--spec".into(), spec_path.clone().into()],
+    };
+    let make_folder = || {
+        Ledger::create(folder)?;
+        std::fs::write(&spec_path, serde_json::to_vec(&spec)?)
+    };
+    let process = isolation::launch(launch, make_folder)
+        .map_err(|error| failed("cannot start the arm", &error))?;
     to_the_end(process)
 }
 

@@ -97,12 +97,12 @@ mod tests {
     use crate::experiment::{Overrides, built_in, read};
 
     fn on(lock: &str) -> Experiment {
-        let pause = built_in().into_iter().find(|drill| drill.name == "pause");
+        let text = built_in().into_iter().find(|drill| drill.name == "pause");
         let overrides = Overrides {
             lock: Some(lock.to_owned()),
             ..Overrides::default()
         };
-        read(lock, "pause.toml", &pause.unwrap().source, &overrides).unwrap()
+        read(lock, "pause.toml", &text.unwrap().source, &overrides).unwrap()
     }
 
     fn left_out(drills: &[&str], named: &[&str]) -> (Vec<String>, Vec<LeftOut>) {

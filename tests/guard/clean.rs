@@ -255,9 +255,18 @@ fn a_folder_without_a_readable_owner_is_a_dead_one() {
     }
     let told = said(&clean(temp.path(), &["--json"]));
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let arms = told["arms"].as_array().unwrap();
-    assert_eq!(arms.len(), 3);
-    assert!(arms.iter().all(|arm| arm["done"] == "removed"), "{told}");
+    let arms = told["arms"].as_array().unwrap().iter();
+    // It looks in every place, and others may run on this machine.
+    let own: Vec<_> = arms
+        .filter(|arm| {
+            arm["folder"]
+                .as_str()
+                .unwrap()
+                .starts_with(temp.path().to_str().unwrap())
+        })
+        .collect();
+    assert_eq!(own.len(), 3, "{told}");
+    assert!(own.iter().all(|arm| arm["done"] == "removed"), "{told}");
 }
 
 #[test]

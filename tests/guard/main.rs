@@ -2,6 +2,7 @@
 //! writer gets to write. Counted from outside, by the identities of the processes.
 #![allow(clippy::unwrap_used)]
 
+mod begin;
 mod clean;
 mod doctor;
 mod kill9;

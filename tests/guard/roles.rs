@@ -1,8 +1,8 @@
 //! The parts that this test program plays when it is started again: a conductor that starts one
 //! arm and waits, and directors with different scripts. Run plainly, they return at once.
 
-use lockdrill::env::guard::{ChildEvent, ChildRole, Client, Spawn};
-use lockdrill::env::ledger::{Entry, Ledger, MARK};
+use lockdrill::env::guard::{BEGIN, ChildEvent, ChildRole, Client, Spawn};
+use lockdrill::env::ledger::{self, Entry, Ledger, MARK};
 use lockdrill::env::redis::{find, server};
 use lockdrill::env::stop;
 use lockdrill::plan::Persist;
@@ -32,24 +32,26 @@ fn conductor() {
     let Ok(mode) = std::env::var(MODE) else {
         return;
     };
-    let ledger = Ledger::create("test arm").unwrap();
+    let folder = ledger::new_folder("test arm").unwrap();
     let out = PathBuf::from(std::env::var_os(OUT).unwrap());
     let mut guard = Command::new(env!("CARGO_BIN_EXE_lockdrill"))
         .args(["guard", "--isolation", &mode, "--state"])
-        .arg(ledger.folder())
+        .arg(&folder)
         .arg("--log")
         .arg(out.join("guard.log"))
         .arg("--exec")
         .arg(std::env::current_exe().unwrap())
         .args(["--", "roles::director", "--exact", "--nocapture"])
-        .env(MARK, ledger.folder().file_name().unwrap())
-        .env(WORK, ledger.work())
+        .env(MARK, folder.file_name().unwrap())
+        .env(WORK, ledger::work(&folder))
         .env_remove(MODE)
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    println!("\nguard {} {}", guard.id(), ledger.folder().display());
     let mut lifeline = guard.stdin.take().unwrap();
+    Ledger::create(&folder).unwrap();
+    lifeline.write_all(&[BEGIN]).unwrap();
+    println!("\nguard {} {}", guard.id(), folder.display());
     // What comes in is passed on; the end of it is not: only our own death ends the lifeline.
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut lifeline);

@@ -1,11 +1,12 @@
 //! What the guard does for a director while all is well, and how it ends.
 
 use crate::lab::{Arm, MODES, Victim, until_gone};
-use lockdrill::env::guard::Left;
+use lockdrill::env::guard::{BEGIN, Left};
 use lockdrill::env::isolation::{Choice, Mode, decide};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -130,8 +131,10 @@ fn a_folder_that_is_no_arms_is_refused_and_kept() {
         .arg("--log")
         .arg(temp.path().join("log"))
         .args(["--exec", "true", "--"]);
-    let status = command.stdin(Stdio::null()).status().unwrap();
-    assert_eq!(status.code(), Some(4));
+    let mut guard = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut lifeline = guard.stdin.take().unwrap();
+    lifeline.write_all(&[BEGIN]).unwrap();
+    assert_eq!(guard.wait().unwrap().code(), Some(4));
     let log = fs::read_to_string(temp.path().join("log")).unwrap();
     assert!(log.contains("no ledger at"), "{log}");
     assert!(temp.path().join("precious").exists());

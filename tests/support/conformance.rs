@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 const MS: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_secs(20);
+/// Waited out, and long enough that a busy server answers within the half of it.
+const SHORT: Duration = Duration::from_secs(1);
 
 pub async fn a_free_lock_is_granted(place: Place) {
     let locks = place.manager().await;
@@ -44,7 +46,7 @@ pub async fn a_second_contender_is_busy(place: Place) {
 
 pub async fn expiry_frees_the_lock(place: Place) {
     let (a, b) = (place.manager().await, place.manager().await);
-    let late = place.granted(&a, 100 * MS).await;
+    let late = place.granted(&a, SHORT).await;
     let next = b
         .enter(
             place.key(),
@@ -78,7 +80,7 @@ pub async fn a_release_by_a_non_holder_is_refused_and_harmless(place: Place) {
 
 pub async fn a_late_release_does_not_touch_the_successor(place: Place) {
     let (a, b) = (place.manager().await, place.manager().await);
-    let late = place.granted(&a, 100 * MS).await;
+    let late = place.granted(&a, SHORT).await;
     late.lost().await;
     let next = place.entered(&b, LONG).await;
     assert_eq!(late.release().await, Release::AlreadyLost);
@@ -87,7 +89,7 @@ pub async fn a_late_release_does_not_touch_the_successor(place: Place) {
 
 pub async fn a_renewal_extends_only_the_owner(place: Place) {
     let (a, b) = (place.manager().await, place.manager().await);
-    let late = place.granted(&a, 100 * MS).await;
+    let late = place.granted(&a, SHORT).await;
     late.lost().await;
     let next = place.entered(&b, 5_000 * MS).await;
     let before = next.deadline_ns();
@@ -99,7 +101,7 @@ pub async fn a_renewal_extends_only_the_owner(place: Place) {
 
 pub async fn a_renewal_after_expiry_is_lost_and_creates_nothing(place: Place) {
     let locks = place.manager().await;
-    let late = place.granted(&locks, 60 * MS).await;
+    let late = place.granted(&locks, SHORT).await;
     late.lost().await;
     place.until_free(&locks).await;
     assert_eq!(late.renew().await, Renewal::Lost(LostReason::Deadline));
@@ -151,7 +153,7 @@ pub async fn fencing_tokens_rise_across_release_expiry_and_reconnect(place: Plac
     let mut last = None;
     for round in 0..12 {
         let locks = place.manager().await;
-        let lease = if round % 3 == 0 { 40 * MS } else { LONG };
+        let lease = if round % 3 == 0 { 400 * MS } else { LONG };
         let lock = place.entered(&locks, lease).await;
         assert!(
             lock.fencing_token() > last,

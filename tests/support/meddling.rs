@@ -139,15 +139,15 @@ pub fn process(lab: &Lab, words: &[&str]) -> Option<Pid> {
     None
 }
 
-/// The lab's lock server; waits for it. A server that writes a title over its command line writes
+/// A server of the lab by its name; waits for it. A server that writes a title over its command line writes
 /// over its environment too: it is known by its folder.
-pub fn lock_server(lab: &Lab) -> Option<Pid> {
+pub fn server(lab: &Lab, name: &str) -> Option<Pid> {
     let begun = Instant::now();
     while begun.elapsed() < AT_ONCE {
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let folder = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
             let pid = entry.file_name().to_string_lossy().parse();
-            if let (Ok(pid), true) = (pid, folder.ends_with("redis"))
+            if let (Ok(pid), true) = (pid, folder.ends_with(name))
                 && folder.starts_with(lab.state())
             {
                 return Some(Pid::from_raw(pid));

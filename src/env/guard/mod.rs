@@ -27,8 +27,9 @@ use nix::libc;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 mod children;
@@ -42,6 +43,9 @@ pub use client::Client;
 pub use command::WEB_PROXIES;
 pub use protocol::{Change, ChildEvent, ChildRole, Spawn, Spawned};
 pub use server::{ENDED, INTERRUPT, Left, REFUSED};
+
+/// The byte on the guard's standard input that lets it begin: the arm's folder is made.
+pub const BEGIN: u8 = b'b';
 
 /// What `lockdrill guard` was told.
 #[derive(Debug, Clone)]
@@ -85,6 +89,10 @@ fn start(order: &Order) -> io::Result<i32> {
         .open(&order.log)?;
     nix::unistd::dup2_stderr(&log)?;
     keep_inherited_files_from_children();
+    if !may_begin()? {
+        root::remove_begun(&order.state)?;
+        return Ok(ENDED);
+    }
     let ledger = Ledger::open(&order.state)?;
     block_signals()?;
     lead_session()?;
@@ -97,6 +105,17 @@ fn start(order: &Order) -> io::Result<i32> {
             root::remove_arm(&order.state)?;
             code
         }
+    }
+}
+
+/// Whether whoever started us has made the arm's folder, and not died over it.
+fn may_begin() -> io::Result<bool> {
+    let mut first = [0];
+    // Not through the buffer of `stdin()`: what comes next is not for this.
+    let mut lifeline = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    match lifeline.read_exact(&mut first) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| first[0] == BEGIN),
     }
 }
 

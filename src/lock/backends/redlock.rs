@@ -63,8 +63,7 @@ pub const KIND: LockKind = LockKind {
 fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
-        let in_turn = spec.flaw == Some(Flaw::OneByOne);
-        let voters = Voters::new(&spec.address, Words::new(spec.flaw), in_turn)?;
+        let voters = Voters::new(&spec.address, Words::new(spec.flaw), spec.flaw)?;
         voters.meet(quorum(voters.number())).await?;
         let redlock = Redlock {
             voters: Arc::new(voters),
@@ -127,7 +126,10 @@ impl LockService for Redlock {
             Value::Int(-1) => Vote::Taken(None, String::new()),
             _ => Vote::nonsense(),
         };
-        let decided = |count: &Count| count.is_won() || count.is_gone();
+        let decided: Decided = match self.flaw {
+            Some(Flaw::UnboundedRenewal) => |count| count.open() == 0,
+            _ => |count| count.is_won() || count.is_gone(),
+        };
         let (count, rest) = self.ask(&Errand::of(Word::Renew, ask), read, decided).await;
         rest.leave();
         if count.is_won() {

@@ -4,17 +4,18 @@
 
 use crate::lock::backends::redis_asked::links;
 use crate::lock::backends::redis_route::{Call, Route, What};
-use crate::lock::backends::redlock_words::{Errand, Words};
+use crate::lock::backends::redlock_words::{Errand, Word, Words};
 use crate::lock::error::{CommandError, LockError};
+use crate::lock::flaws::Flaw;
 use crate::lock::lease;
 use crate::redis_link::{Link, NoAnswer};
 use redis::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -31,8 +32,7 @@ const INSIST: usize = 3;
 pub(super) struct Voters {
     links: Vec<Arc<Link>>,
     words: Arc<Words>,
-    /// The defect: one after another, each for as long as it takes.
-    in_turn: bool,
+    flaw: Option<Flaw>,
 }
 
 type Answer = Result<Value, NoAnswer>;
@@ -50,12 +50,19 @@ struct Asked {
 /// Answers that are still to come.
 pub(super) struct Asking {
     asked: Vec<Asked>,
+    /// Those that have come and were not taken yet.
+    heard: VecDeque<(usize, Answer)>,
+    /// The defect: one after another.
     in_turn: bool,
 }
 
 impl Voters {
     /// Nothing is connected yet.
-    pub(super) fn new(addresses: &str, words: Words, in_turn: bool) -> Result<Voters, LockError> {
+    pub(super) fn new(
+        addresses: &str,
+        words: Words,
+        flaw: Option<Flaw>,
+    ) -> Result<Voters, LockError> {
         let links = links(addresses)?;
         let different: BTreeSet<&str> = links.iter().map(|link| link.address()).collect();
         if different.len() < links.len() {
@@ -67,7 +74,7 @@ impl Voters {
         Ok(Voters {
             links,
             words: Arc::new(words),
-            in_turn,
+            flaw,
         })
     }
 
@@ -118,18 +125,24 @@ impl Voters {
 
     /// Asks these servers.
     pub(super) fn ask(&self, servers: impl IntoIterator<Item = usize>, errand: &Errand) -> Asking {
-        let own = (errand.lease / 8).clamp(NODE.0, NODE.1);
-        let until = match self.in_turn {
-            true => errand.until,
-            false => errand.until.min(Instant::now() + own),
-        };
+        let until = self.until(errand);
         let asked = servers.into_iter().filter_map(|server| {
             let link = self.links.get(server)?;
             Some(self.ask_one((server, link), errand.clone(), until))
         });
         Asking {
             asked: asked.collect(),
-            in_turn: self.in_turn,
+            heard: VecDeque::new(),
+            in_turn: self.flaw == Some(Flaw::OneByOne),
+        }
+    }
+
+    /// How long one server may take, unless a defect lets it take as long as the whole command.
+    fn until(&self, errand: &Errand) -> Instant {
+        let own = (errand.lease / 8).clamp(NODE.0, NODE.1);
+        match (self.flaw, errand.word) {
+            (Some(Flaw::OneByOne), _) | (Some(Flaw::UnboundedRenewal), Word::Renew) => errand.until,
+            _ => errand.until.min(Instant::now() + own),
         }
     }
 
@@ -184,21 +197,32 @@ impl Asking {
     /// The next answer and whose it is; none if all have answered. Dropping it loses nothing.
     pub(super) async fn next(&mut self) -> Option<(usize, Answer)> {
         poll_fn(|context| {
-            let now = match self.in_turn {
-                true => 1.min(self.asked.len()),
-                false => self.asked.len(),
-            };
-            for at in 0..now {
-                if let Poll::Ready(answer) = self.asked[at].answer.as_mut().poll(context) {
-                    return Poll::Ready(Some((self.asked.remove(at).server, answer)));
-                }
+            if self.heard.is_empty() {
+                self.poll(context);
             }
-            match self.asked.is_empty() {
-                true => Poll::Ready(None),
-                false => Poll::Pending,
+            match self.heard.pop_front() {
+                None if !self.asked.is_empty() => Poll::Pending,
+                answer => Poll::Ready(answer),
             }
         })
         .await
+    }
+
+    /// Sees to each of them, whoever has answered: one that is not polled is not asked, and whoever
+    /// holds the lock would miss its vote.
+    fn poll(&mut self, context: &mut Context<'_>) {
+        let (heard, mut turn) = (&mut self.heard, true);
+        self.asked.retain_mut(|asked| {
+            if !turn {
+                return true;
+            }
+            turn = !self.in_turn;
+            match asked.answer.as_mut().poll(context) {
+                Poll::Ready(answer) => heard.push_back((asked.server, answer)),
+                Poll::Pending => return true,
+            }
+            false
+        });
     }
 
     /// Enough was heard. A server to which nothing was sent is connected all the same, so that it
@@ -226,5 +250,54 @@ impl Asking {
             }
         }
         doubtful
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers the first time that it is polled, as a server does that is faster than we are.
+    fn at_once(server: usize) -> Asked {
+        let sent = Arc::new(AtomicBool::new(false));
+        let left = Arc::clone(&sent);
+        Asked {
+            server,
+            link: Arc::new(Link::new("127.0.0.1:1").unwrap()),
+            until: Instant::now(),
+            sent,
+            answer: Box::pin(async move {
+                left.store(true, Ordering::Relaxed);
+                Ok(Value::Nil)
+            }),
+        }
+    }
+
+    fn asking(in_turn: bool) -> (Asking, Vec<Arc<AtomicBool>>) {
+        let asked: Vec<Asked> = (0..3).map(at_once).collect();
+        let sent = asked.iter().map(|asked| Arc::clone(&asked.sent)).collect();
+        let asking = Asking {
+            asked,
+            heard: VecDeque::new(),
+            in_turn,
+        };
+        (asking, sent)
+    }
+
+    #[tokio::test]
+    async fn every_server_is_asked_however_soon_the_first_has_answered() {
+        let asked = |sent: &[Arc<AtomicBool>]| {
+            let asked = sent.iter().filter(|sent| sent.load(Ordering::Relaxed));
+            asked.count()
+        };
+        let (mut all, sent) = asking(false);
+        assert_eq!(all.next().await, Some((0, Ok(Value::Nil))));
+        assert_eq!(asked(&sent), 3);
+        assert_eq!(all.next().await, Some((1, Ok(Value::Nil))));
+        assert_eq!(all.next().await, Some((2, Ok(Value::Nil))));
+        assert_eq!(all.next().await, None);
+        let (mut one_by_one, sent) = asking(true);
+        assert_eq!(one_by_one.next().await, Some((0, Ok(Value::Nil))));
+        assert_eq!(asked(&sent), 1);
     }
 }

@@ -120,7 +120,7 @@ fn grant(arm: &ArmModel, tenure: &Tenure, links: &Links) -> Markup {
         (None, Ended::Released) => "released".to_owned(),
         (None, _) if tenure.endless => "a key without a lease: it never ends".to_owned(),
         (None, Ended::Expired) => "the lease ran out".to_owned(),
-        (None, Ended::Open) => "the record ends first".to_owned(),
+        (None, Ended::Open) => "its lease still runs when the record ends".to_owned(),
     };
     let seq = tenure
         .key_taken
@@ -151,6 +151,6 @@ fn belief(scene: &Scene, tenure: &Tenure) -> Markup {
             @if tenure.ended != Ended::Released && belief.until > tenure.entitled.saturating_add(scene.epsilon) {
                 span.late { " " (span(belief.until - tenure.entitled)) " after its lease ended" }
             }
-        } @else { "—" }
+        } @else if tenure.unheard { "never: it was not told of the grant" } @else { "—" }
     }
 }

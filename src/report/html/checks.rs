@@ -4,7 +4,7 @@ use super::links::Links;
 use crate::checks::{self, Finding, Outcome};
 use crate::report::model::{ArmModel, Model};
 use crate::report::sentence::capital;
-use crate::report::story::notes;
+use crate::report::story::{is_foretold, notes};
 use crate::report::words::outcome_word;
 use maud::{Markup, html};
 
@@ -48,7 +48,7 @@ fn row(arm: &ArmModel, finding: &Finding, links: &Links) -> Markup {
                 code { (finding.check) }
                 @if let Some(claim) = claim { small { (links.explain(claim)) } }
             }
-            td { (outcome(finding)) }
+            td { (outcome(arm, finding)) }
             td {
                 (links.explain(&finding.why))
                 @if !finding.by.is_empty() { span.by { " Witness: " (finding.by.join(", ")) "." } }
@@ -59,7 +59,8 @@ fn row(arm: &ArmModel, finding: &Finding, links: &Links) -> Markup {
     }
 }
 
-fn outcome(finding: &Finding) -> Markup {
+fn outcome(arm: &ArmModel, finding: &Finding) -> Markup {
+    let foretold = finding.outcome == Outcome::Violated && is_foretold(arm, &finding.check);
     let (class, sign) = match finding.outcome {
         Outcome::Holds if finding.vacuous => ("vacuous", "○"),
         Outcome::Holds => ("holds", "✓"),
@@ -69,5 +70,6 @@ fn outcome(finding: &Finding) -> Markup {
     html! {
         span class=(format!("outcome {class}")) { (sign) " " (outcome_word(finding.outcome)) }
         @if finding.vacuous { small { "not put to the test" } }
+        @if foretold { small { "the limit that the drill's file names beforehand" } }
     }
 }

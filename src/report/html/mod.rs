@@ -16,6 +16,7 @@ mod signals;
 mod summary;
 mod tail;
 mod terms;
+mod terms_of_nights;
 mod terms_of_servers;
 mod units;
 
@@ -26,6 +27,7 @@ use links::Links;
 use maud::{Markup, PreEscaped, html};
 use std::path::{Path, PathBuf};
 
+pub(super) use glossary::section as words_used;
 pub(super) use shell::{shell, shell_with};
 
 /// Name of the page in a run directory.

@@ -8,7 +8,7 @@ use crate::report::runs::Series;
 use crate::report::sentence::{Sentence, stop};
 use crate::report::story::{
     beside, controls, faults_done, first_line, holding, next, protection, saved, stale_writes,
-    summed, two_holders,
+    summed, two_holders, unheard,
 };
 use crate::report::words::{protection_word, verdict_word};
 use maud::{Markup, html};
@@ -80,7 +80,7 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
     html! {
         dl.glance {
             (entry("What was done, to whom, when", links, main, &faults_done::told(main)))
-            (entry("Who held the lock", links, main, &[holding::holders(&main.scene)]))
+            (entry("Who held the lock", links, main, &held(main)))
             (entry("Was a stale write accepted?", links, main, &stale_writes::stale_writes(main)))
             @for (question, answers) in beside::asked(main) {
                 (entry(question, links, main, &answers))
@@ -102,6 +102,13 @@ fn glance(model: &Model, main: &ArmModel, series: &Series, links: &Links) -> Mar
             (entry("What to do next", links, main, &next::actions(model, series)))
         }
     }
+}
+
+/// Who held the lock, and what became of whoever had it and never heard of it.
+fn held(main: &ArmModel) -> Vec<Sentence> {
+    let mut told = vec![holding::holders(&main.scene)];
+    told.extend(unheard::told(main));
+    told
 }
 
 /// What the controls let through; nothing if the drill has none.

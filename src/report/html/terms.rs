@@ -42,7 +42,11 @@ pub(super) const fn common(
 
 /// Every word, in the order in which a reader meets them.
 pub fn all() -> impl Iterator<Item = &'static Term> {
-    TERMS.iter().chain(super::terms_of_servers::TERMS)
+    let others = super::terms_of_servers::TERMS;
+    TERMS
+        .iter()
+        .chain(others)
+        .chain(super::terms_of_nights::TERMS)
 }
 
 /// Words of drills and checks.
@@ -140,7 +144,7 @@ const TERMS: &[Term] = &[
     term(
         "fault, onset, heal",
         &["heal", "healed", "onset"],
-        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
+        "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen, and is told from then on (\"from\", \"in effect\", \"done by\"); when it was begun stands beside that where it is another time. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
     ),
     term(
         "lost (told)",
@@ -185,7 +189,7 @@ const TERMS: &[Term] = &[
     common(
         "protection of the work",
         &["protection of the work", "Protection of the work"],
-        "kept: nothing stale or late was accepted. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost, or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
+        "kept: nothing stale or late was accepted, and each job took effect and was published once. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost, or a job was not done and published exactly once (never, or more than once), or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
     ),
     term(
         "to within …, host stall",
@@ -236,15 +240,5 @@ const TERMS: &[Term] = &[
         "owner token",
         &["owner token", "owner tokens"],
         "A random value that a holder leaves in its key. A renewal or release names it, so that the lock server can refuse one that belongs to another grant.",
-    ),
-    term(
-        "judged, not judged",
-        &["not judged"],
-        "A check that was not run on this record, because this lock or store gives it nothing to judge.",
-    ),
-    term(
-        "unknown outcome",
-        &["unknown outcome", "unknown outcomes"],
-        "An operation that got no answer, or one that leaves open whether it took effect.",
     ),
 ];

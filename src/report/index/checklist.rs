@@ -1,6 +1,6 @@
 //! The part of the index that answers the fifteen points before going live.
 
-use super::super::checklist::{POINTS, Proof, Standing, standing};
+use super::super::checklist::{POINTS, Point, Proof, Standing, standing};
 use super::super::past::trend::Series;
 use crate::checks::Outcome;
 use crate::report::html::of_run;
@@ -24,11 +24,19 @@ pub(super) fn section(root: &Path, series: &[Series]) -> Markup {
                         (point.what) ": " span class=(format!("outcome {class}")) { (word) }
                         @if standing == Standing::Human { " — " (point.human) }
                         @for proof in &proofs { " · " (told(root, proof)) }
+                        @if let Some((drill, why)) = beside(point, series) { p.aside { (drill) ": " (why) "." } }
                     }
                 }
             }
         }
     }
+}
+
+/// What seems to speak against a point, if that drill has run.
+fn beside(point: &Point, series: &[Series]) -> Option<(&'static str, &'static str)> {
+    let told = point.beside?;
+    let mut ran = series.iter();
+    ran.any(|series| series.drill == told.0).then_some(told)
 }
 
 /// How many points stand how, so that what is open is not read over.

@@ -3,7 +3,6 @@
 use super::super::past::trend::{Night, Series};
 use super::trend::SERIES_MAX;
 use crate::checks::{self, Outcome};
-use crate::verdict::Verdict;
 use maud::{Markup, html};
 
 pub(super) fn section(series: &[Series]) -> Markup {
@@ -33,8 +32,7 @@ pub(super) fn section(series: &[Series]) -> Markup {
 
 fn cell(check: &str, night: Option<&Night>) -> Markup {
     let outcome = night.and_then(|night| night.checks.get(check));
-    // What ended as a limit was violated by nothing that its file does not name.
-    let foretold = night.and_then(Night::worst) == Some(Verdict::Limit);
+    let foretold = night.is_some_and(|night| night.foretells(check));
     let (class, sign, word) = match outcome {
         Some(Outcome::Holds) => ("holds", "✓", "holds"),
         Some(Outcome::Violated) if foretold => ("limit", "L", "a limit, as foretold"),

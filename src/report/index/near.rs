@@ -1,13 +1,14 @@
 //! How near each drill was to losing its lock, and its seven signals, over the nights: the figure
 //! of the last night beside a line of all that are shown.
 
-use super::super::nearness::{outlives, suggested};
 use super::super::past::trend::{Night, Series};
 use super::super::signals::look_first;
-use super::super::words::{span, span_beside};
 use super::strip::Shown;
 use super::trend::SERIES_MAX;
+use cells::{done_to_servers, granted, held, lease, share, signed, tenths, tokenless};
 use maud::{Markup, html};
+
+mod cells;
 
 /// One column of a table.
 struct Column {
@@ -53,10 +54,14 @@ const SIGNALS: [Column; 7] = [
         hint: look_first::ACQUISITIONS,
         value: |night| night.figure("wait_max_ns"),
         text: |night| {
-            let (n, all) = (night.figure("granted_n")?, night.figure("attempts_n")?);
+            let (n, all) = (granted(night)?, night.figure("attempts_n")?);
             let wait = night.figure("wait_max_ns").and_then(signed);
+            let unheard = match night.figure("unheard_n") {
+                Some(n) if n > 0 => format!("; of {n} the worker never heard"),
+                _none => String::new(),
+            };
             Some(format!(
-                "{n} by {all} commands; {}",
+                "{n} by {all} commands; {}{unheard}",
                 wait.unwrap_or("–".to_owned())
             ))
         },
@@ -65,7 +70,7 @@ const SIGNALS: [Column; 7] = [
         name: "held longest",
         hint: look_first::HOLD,
         value: |night| night.figure("hold_max_ns"),
-        text: |night| signed(night.figure("hold_max_ns")?),
+        text: held,
     },
     Column {
         name: "renewals that worked; slowest",
@@ -84,9 +89,9 @@ const SIGNALS: [Column; 7] = [
     Column {
         name: "commands for each grant",
         hint: look_first::ATTEMPTS,
-        value: |night| tenths(night.figure("attempts_n")?, night.figure("granted_n")?),
+        value: |night| tenths(night.figure("attempts_n")?, granted(night)?),
         text: |night| {
-            let tenths = tenths(night.figure("attempts_n")?, night.figure("granted_n")?)?;
+            let tenths = tenths(night.figure("attempts_n")?, granted(night)?)?;
             Some(format!("{}.{}", tenths / 10, tenths % 10))
         },
     },
@@ -103,7 +108,10 @@ const SIGNALS: [Column; 7] = [
         text: |night| {
             let refused = night.figure("stale_refused_n")?;
             let accepted = night.figure("stale_accepted_n")?;
-            Some(format!("{refused} refused, {accepted} accepted"))
+            Some(format!(
+                "{refused} refused, {accepted} accepted{}",
+                tokenless(night)
+            ))
         },
     },
     Column {
@@ -123,42 +131,10 @@ const SIGNALS: [Column; 7] = [
                 1 => "1 loss told".to_owned(),
                 n => format!("{n} losses told"),
             };
-            Some(format!("{ends}, {losses}"))
+            Some(format!("{ends}{}, {losses}", done_to_servers(night)))
         },
     },
 ];
-
-fn signed(ns: i64) -> Option<String> {
-    let told = span(ns.unsigned_abs());
-    Some(if ns < 0 { format!("−{told}") } else { told })
-}
-
-fn tenths(part: i64, whole: i64) -> Option<i64> {
-    part.checked_mul(10)?.checked_div(whole)
-}
-
-fn share(night: &Night) -> Option<i64> {
-    let work = night.figure("work_max_ns")?;
-    work.checked_mul(100)?
-        .checked_div(night.figure("lease_min_ns")?)
-}
-
-fn lease(night: &Night) -> Option<String> {
-    let lease = night.figure("lease_min_ns").map(i64::unsigned_abs)?;
-    let figure = |name: &str| night.figure(name).map(i64::unsigned_abs);
-    let suggests = match figure("renew_max_ns") {
-        Some(every) => Some(outlives(every, figure("renewal_max_ns").unwrap_or(0))),
-        None => figure("work_max_ns").map(suggested),
-    };
-    Some(match suggests {
-        Some(least) => format!(
-            "has {}; least {}",
-            span_beside(lease, least),
-            span_beside(least, lease)
-        ),
-        None => format!("has {}", span(lease)),
-    })
-}
 
 /// How near each drill was.
 pub(super) fn nearness(series: &[Series], shown: &Shown) -> Markup {

@@ -7,6 +7,7 @@ use super::changed;
 use super::trend::{SERIES_MAX, link, mark};
 use crate::verdict::Verdict;
 use maud::{Markup, html};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -23,16 +24,7 @@ pub(super) fn section(
         .iter()
         .filter_map(|series| Some((series, series.worse()?)))
         .collect();
-    // Worst first; of the equally bad the latest to get so.
-    found.sort_by(|(_, a), (_, b)| {
-        let rank = |w: &Worse| {
-            [Verdict::Fail, Verdict::Inconclusive]
-                .iter()
-                .position(|v| *v == w.verdict)
-                .unwrap_or(2)
-        };
-        rank(a).cmp(&rank(b)).then_with(|| b.since.cmp(&a.since))
-    });
+    found.sort_by(|(a, one), (b, other)| order(one, other).then_with(|| a.drill.cmp(&b.drill)));
     let last = dates.last().copied();
     let absent = series
         .iter()
@@ -46,6 +38,7 @@ pub(super) fn section(
     html! {
         h2 { "What to look at first" }
         @if found.is_empty() { p { (nothing(series)) } } @else {
+            p.hints { "A failure comes before what could not tell, and that before a new limit. Among equals: what is new by the fewest executions, then where the work was lost, then where a control stayed green, then what happened in most executions." }
             ol.worse {
                 @for (place, (series, worse)) in found.iter().take(SERIES_MAX).enumerate() {
                     (one(root, past, (place, series, worse)))
@@ -55,6 +48,30 @@ pub(super) fn section(
         (named("At the limit that the drill's file names, as it says beforehand, and no failure: the check that it names does not hold", limits))
         (named("Did not run in the last night", absent.collect()))
     }
+}
+
+/// What to look at first: a failure before what could not tell before a new limit; among equals what
+/// is new by the fewest executions, then lost work, then a control that stayed green, then what
+/// happened in most executions of the night.
+fn order(a: &Worse, b: &Worse) -> Ordering {
+    let rank = |worse: &Worse| match worse.verdict {
+        Verdict::Fail => 0,
+        Verdict::Inconclusive => 1,
+        Verdict::Limit | Verdict::Pass => 2,
+    };
+    let newest = || b.since.cmp(&a.since).then(a.executions.cmp(&b.executions));
+    let lost = || b.lost.cmp(&a.lost);
+    let green = || b.green.len().cmp(&a.green.len());
+    let share = || {
+        let of = |worse: &Worse, other: &Worse| u64::from(worse.last.0) * u64::from(other.last.1);
+        of(b, a).cmp(&of(a, b))
+    };
+    rank(a)
+        .cmp(&rank(b))
+        .then_with(newest)
+        .then_with(lost)
+        .then_with(green)
+        .then_with(share)
 }
 
 fn nothing(series: &[Series]) -> String {
@@ -84,6 +101,11 @@ fn one(root: &Path, past: &Past, (place, series, worse): (usize, &Series, &Worse
             span class=(format!("outcome {class}")) { (sign) " " (verdict_word(worse.verdict)) }
             ", " (since(series, worse)) "."
             @if !worse.checks.is_empty() { " Violated: " code { (worse.checks.join(", ")) } "." }
+            @if !worse.foretold.is_empty() {
+                " Violated as the drill's file foretells (its limit): " code { (worse.foretold.join(", ")) } "."
+            }
+            @if worse.lost { " The work was lost." }
+            @if !worse.green.is_empty() { " Not red, as it must be: control " code { (worse.green.join(", ")) } "." }
             (changed::of_end(past, series, worse))
             @if !worse.why.is_empty() { p.aside { (worse.why) } }
         }

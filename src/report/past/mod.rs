@@ -55,6 +55,9 @@ pub struct Entry {
     pub attempts: usize,
     /// Outcome of each check of the main arm; one that nothing put to the test is not there.
     pub checks: BTreeMap<String, Outcome>,
+    /// Checks that the drill's file names beforehand as its limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limit: Vec<String>,
     /// Durations and margins by name, ns.
     pub figures: BTreeMap<String, i64>,
     /// Why, shortened.
@@ -99,6 +102,10 @@ impl Entry {
                 .collect(),
             attempts: arms.map(|arm| arm.earlier_attempts.len()).max()? + 1,
             checks: tested(&main.result.checks),
+            limit: plan
+                .limit
+                .as_ref()
+                .map_or_else(Vec::new, |limit| limit.checks.clone()),
             figures: nearness::figures(&record.history, &main.scene),
             why: result.why.chars().take(WHY_MAX).collect(),
         })

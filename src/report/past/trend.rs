@@ -4,8 +4,8 @@
 use super::Entry;
 use crate::checks::Outcome;
 use crate::report::bound::{Interval, exact_95};
-use crate::verdict::Verdict;
-use std::collections::BTreeMap;
+use crate::verdict::{Protection, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One night of one series.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +16,14 @@ pub struct Night {
     pub unsettled: u32,
     /// The worst outcome of each check.
     pub checks: BTreeMap<String, Outcome>,
+    /// Checks that its drill's file named beforehand as its limit.
+    pub limit: BTreeSet<String>,
     /// The last run of the night with its worst verdict.
     pub worst_run: Option<(Verdict, String)>,
+    /// What became of the work in that run.
+    pub protection: Option<Protection>,
+    /// Controls of that run that stayed green.
+    pub green: Vec<String>,
     /// Why that run ended so.
     pub why: String,
     /// Figures of all its executions: the least of those that end in `_min_ns`, the sum of those
@@ -47,6 +53,7 @@ impl Night {
                 *worst = *outcome;
             }
         }
+        self.limit.extend(entry.limit.iter().cloned());
         for (name, value) in &entry.figures {
             let known = self.figures.get(name).copied();
             let both = known.map_or(*value, |known| match name.as_str() {
@@ -60,7 +67,18 @@ impl Night {
         if worst.is_none_or(|worst| worst.worst(entry.verdict) == entry.verdict) {
             self.worst_run = Some((entry.verdict, entry.run.clone()));
             self.why.clone_from(&entry.why);
+            self.protection = Some(entry.protection);
+            let controls = entry.controls.iter();
+            let green = controls.filter(|(_, red)| **red == Some(false));
+            self.green = green.map(|(name, _)| name.clone()).collect();
         }
+    }
+
+    /// The violation of this check is the limit that the drill's file names, whatever else was
+    /// violated beside it. A line of an older lab does not say which checks those are.
+    pub fn foretells(&self, check: &str) -> bool {
+        self.limit.contains(check)
+            || (self.limit.is_empty() && self.worst() == Some(Verdict::Limit))
     }
 
     /// A figure by its name; none if no execution has it.
@@ -138,8 +156,18 @@ pub struct Worse {
     pub nights: usize,
     /// The run to look at.
     pub run: String,
-    /// Checks that were violated in the last night.
+    /// Executions since, of that night and all later ones.
+    pub executions: u32,
+    /// Executions of the last night that ended so.
+    pub last: (u32, u32),
+    /// Checks that were violated in the last night and that the drill's file does not foretell.
     pub checks: Vec<String>,
+    /// Violated as the drill's file foretells: its limit, which is no failure by itself.
+    pub foretold: Vec<String>,
+    /// The work was lost in the run to look at.
+    pub lost: bool,
+    /// Controls of the run to look at that stayed green.
+    pub green: Vec<String>,
     /// Why the run to look at ended as it did.
     pub why: String,
 }
@@ -172,6 +200,9 @@ impl Series {
             return None;
         }
         let violated = last.checks.iter().filter(|(_, o)| **o == Outcome::Violated);
+        let violated = violated.map(|(check, _)| check.clone());
+        let (foretold, checks) = violated.partition(|check| last.foretells(check));
+        let since = nights.iter().skip(before);
         Some(Worse {
             verdict,
             since: nights[before].0.clone(),
@@ -179,7 +210,12 @@ impl Series {
             nights: streak,
             run,
             why: last.why.clone(),
-            checks: violated.map(|(check, _)| check.clone()).collect(),
+            executions: since.map(|(_, night)| night.executions()).sum(),
+            last: (last.counts[place(verdict)], last.executions()),
+            checks,
+            foretold,
+            lost: last.protection == Some(Protection::Lost),
+            green: last.green.clone(),
         })
     }
 }

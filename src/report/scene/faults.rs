@@ -37,6 +37,13 @@ impl FaultMark {
         self.worker.as_deref().or(self.server.as_deref())
     }
 
+    /// When it was begun, where that is told at another time than when its effect was seen: a fault
+    /// counts from when it was seen to work, and only this says when it was begun.
+    pub fn begun(&self, told: impl Fn(u64) -> String) -> Option<String> {
+        let begun = told(self.began);
+        (begun != told(self.effective)).then_some(begun)
+    }
+
     /// From when a picture shows it: what is over at once stands where it was done, before
     /// anything that came of it.
     pub fn stands(&self) -> u64 {

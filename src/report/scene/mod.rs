@@ -5,6 +5,7 @@
 
 pub mod belief;
 pub mod beside;
+mod by_client;
 mod compared;
 pub mod faults;
 pub mod frames;
@@ -24,7 +25,7 @@ use beside::BesideMark;
 use faults::FaultMark;
 use frames::FrameMark;
 use marks::{LossMark, Park, Renewal};
-use server::ServerMark;
+use server::{Reign, ServerMark};
 use std::collections::HashMap;
 use tenure::Tenure;
 use waits::Death;
@@ -65,6 +66,8 @@ pub struct Scene {
     pub server: Vec<ServerMark>,
     /// When another server took over, as seen by then: server, time, line.
     pub promotions: Vec<(String, u64, u64)>,
+    /// Which of several servers was the primary by its own word, and from when to when.
+    pub reigns: Vec<Reign>,
     /// When a server's process was gone: server, from, to.
     pub down: Vec<(String, u64, u64)>,
     /// Host stalls as (from, to).
@@ -88,6 +91,7 @@ impl Scene {
     pub fn of(history: &History) -> Self {
         let tenures = tenure::tenures(history);
         let (from, to) = window(history);
+        let over = story(history).map_or(0, |story| story.1);
         Scene {
             from,
             to,
@@ -108,7 +112,8 @@ impl Scene {
             not_injected: not_injected(history),
             server: server::server(history),
             promotions: server::promotions(history),
-            down: server::down(history, story(history).map_or(0, |story| story.1)),
+            reigns: server::reigns(history, over),
+            down: server::down(history, over),
             stalls: history
                 .stalls
                 .iter()

@@ -37,6 +37,62 @@ pub fn promotions(history: &History) -> Vec<(String, u64, u64)> {
         .collect()
 }
 
+/// A stretch in which one of several servers was the primary by its own word: the one that takes
+/// writes.
+#[derive(Debug, Clone)]
+pub struct Reign {
+    /// Server.
+    pub server: String,
+    /// By when it had said so.
+    pub from: u64,
+    /// When it said otherwise or its process was gone; else the end of the record.
+    pub to: u64,
+    /// It took over from another; else it said so from its first word on.
+    pub took_over: bool,
+    /// The line that says so.
+    pub event: u64,
+}
+
+/// Which of several servers took writes, and from when to when, in order of time; the end of one
+/// when the drill was over, ns, is none.
+pub fn reigns(history: &History, over: u64) -> Vec<Reign> {
+    let mut all = Vec::new();
+    for (server, roles) in &history.roles {
+        let lives = history.servers.get(server).into_iter().flatten();
+        let exits = lives.filter_map(|life| Some(life.exit?.at));
+        let exits: Vec<u64> = exits.filter(|at| *at <= over).collect();
+        let gone = |since: u64| exits.iter().copied().filter(|at| since <= *at).min();
+        let mut own: Option<Reign> = None;
+        for role in roles {
+            // Whoever died is no primary until it says so anew.
+            if own.as_ref().is_some_and(|reign| reign.to < role.at) {
+                all.extend(own.take());
+            }
+            match (role.primary, &mut own) {
+                (true, None) => {
+                    own = Some(Reign {
+                        server: server.clone(),
+                        from: role.at,
+                        to: gone(role.at)
+                            .unwrap_or(history.last_at)
+                            .min(history.last_at),
+                        took_over: role.since.is_some(),
+                        event: role.seq,
+                    });
+                }
+                (false, Some(reign)) => {
+                    reign.to = reign.to.min(role.at);
+                    all.extend(own.take());
+                }
+                _same => {}
+            }
+        }
+        all.extend(own);
+    }
+    all.sort_by_key(|reign| (reign.from, reign.event));
+    all
+}
+
 /// When a server's process was gone: from each of its ends to its next start, or to the end of the
 /// record; not its end when the drill was over, ns.
 pub fn down(history: &History, over: u64) -> Vec<(String, u64, u64)> {

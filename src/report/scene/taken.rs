@@ -107,7 +107,7 @@ fn how(history: &History, grant: &Grant, cause: &Cause, gone: u64) -> &'static s
         Cause::BlindDelete(_) => "deleted by another's release",
         Cause::Overwrite(_) => "overwritten by another's acquire command",
         Cause::Flush => "flushed",
-        Cause::Restart => "gone after the server's restart",
+        Cause::Restart => "lost when its server was started again",
         Cause::Failover => "lost in a failover, in which another server took over",
         Cause::Clock => "dropped because the server's clock moved",
         Cause::Unclear(_) => "deleted",

@@ -4,11 +4,12 @@
 //! sentences rounded to hundredths of a second; never for a judgement. Where no server was
 //! observed, the clients' answers stand in and the tenure says so.
 
+use super::by_client::from_clients;
 use super::taken::{self, Taken};
 use crate::ids::GrantId;
-use crate::timeline::event::{Answer, Call, Outcome};
+use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{Bounds, Grant, History, KeyEnd, NEVER, Operation};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How an entitlement ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct Tenure {
     pub ended_by: Option<u64>,
     /// From the clients' answers, because no server was observed.
     pub by_client: bool,
+    /// The server made it, and its worker was never told: no answer came, or it died before.
+    pub unheard: bool,
     /// What took the key before its time.
     pub key_taken: Option<Taken>,
     /// Whose release did it, if a release did: one of these, if there are several.
@@ -66,6 +69,14 @@ impl Tenure {
     pub fn who(&self) -> &str {
         self.worker.as_deref().unwrap_or("somebody")
     }
+
+    /// It goes on when the record ends, ns.
+    pub fn runs_on(&self, ends: u64) -> bool {
+        match self.key_taken {
+            Some(_) => self.entitled > ends,
+            None => self.ended == Ended::Open,
+        }
+    }
 }
 
 /// Every entitlement, in the server's order; of several servers that are one lock in that of time.
@@ -73,11 +84,13 @@ pub fn tenures(history: &History) -> Vec<Tenure> {
     let mut tenures: Vec<Tenure> = if history.grants.is_empty() {
         from_clients(history)
     } else {
-        history
-            .grants
-            .iter()
-            .map(|grant| from_grant(history, grant))
-            .collect()
+        let told = heard(history);
+        let made = history.grants.iter();
+        made.map(|grant| Tenure {
+            unheard: grant.id.as_ref().is_some_and(|id| !told.contains(id)),
+            ..from_grant(history, grant)
+        })
+        .collect()
     };
     end_before_the_next(history, &mut tenures);
     // Several servers are one lock to whoever asks: what they granted is told in order of time.
@@ -153,6 +166,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         granted_by: grant.seq,
         ended_by: grant.end_seq(),
         by_client: false,
+        unheard: false,
         deleted_by: taken::deleted_by(history, grant),
         key_taken,
         blur: blur(grant),
@@ -177,6 +191,12 @@ fn endless(grant: &Grant) -> bool {
     }
 }
 
+/// Every grant of which its worker was told.
+pub fn heard(history: &History) -> HashSet<&GrantId> {
+    let told = history.operations.iter().filter_map(granted);
+    told.map(|(grant, ..)| grant).collect()
+}
+
 /// A script step that takes or waits for the lock and got it: its grant, token and lease in ms.
 pub fn granted(operation: &Operation) -> Option<(&GrantId, Option<u64>, u64)> {
     if !matches!(operation.call, Call::Acquire | Call::Enter { .. }) {
@@ -190,58 +210,4 @@ pub fn granted(operation: &Operation) -> Option<(&GrantId, Option<u64>, u64)> {
         } => Some((grant, fencing.map(|token| token.0), *lease_ms)),
         _ => None,
     }
-}
-
-/// Without a server's truth: from the answer on, as long as the client may count on.
-fn from_clients(history: &History) -> Vec<Tenure> {
-    let mut tenures: Vec<Tenure> = Vec::new();
-    let mut by_grant: HashMap<&GrantId, (usize, u64)> = HashMap::new();
-    for operation in &history.operations {
-        let Some(back) = &operation.returned else {
-            continue;
-        };
-        if let Some((grant, fencing, lease_ms)) = granted(operation) {
-            let lease = lease_ms.saturating_mul(1_000_000);
-            by_grant.insert(grant, (tenures.len(), lease));
-            tenures.push(Tenure {
-                asked: Some(operation.invoked),
-                step: operation.step.clone(),
-                worker: Some(history.worker_name(operation.worker).to_owned()),
-                server: None,
-                grant: Some(grant.clone()),
-                fencing,
-                from: back.at,
-                until: back.at.saturating_add(lease),
-                entitled: back.at.saturating_add(lease),
-                endless: false,
-                ended: Ended::Expired,
-                granted_by: back.seq,
-                ended_by: None,
-                by_client: true,
-                key_taken: None,
-                deleted_by: Vec::new(),
-                blur: 0,
-            });
-        }
-        let (Call::Renew { grant, .. } | Call::Release { grant }) = &operation.call else {
-            continue;
-        };
-        let Some((index, lease)) = by_grant.get(grant).copied() else {
-            continue;
-        };
-        let tenure = &mut tenures[index];
-        match (back.outcome, &back.answer) {
-            (Outcome::Ok, Answer::Renewed) => {
-                tenure.until = operation.invoked.saturating_add(lease);
-            }
-            (Outcome::Ok, Answer::Released) => {
-                tenure.until = tenure.until.min(back.at);
-                tenure.ended = Ended::Released;
-                tenure.ended_by = Some(back.seq);
-            }
-            _ => {}
-        }
-        tenure.entitled = tenure.until;
-    }
-    tenures
 }

@@ -107,20 +107,20 @@ fn edge(arm: &ArmModel, mark: &FaultMark) -> String {
 fn when(sentence: Sentence, mark: &FaultMark) -> Sentence {
     let begun = mark.effective;
     let (Some(end), Some(heal)) = (mark.over().filter(|_| mark.lasts), mark.events.get(1)) else {
-        return sentence.text(if mark.lasts {
-            format!(" from {} on; its end is not on the record", at(begun))
-        } else {
-            format!(" done by {}", at(begun))
+        let (lasts, begun) = (mark.lasts, at(begun));
+        return sentence.text(match mark.begun(at) {
+            Some(since) if lasts => {
+                format!(" from {begun} (begun at {since}) on; its end is not on the record")
+            }
+            None if lasts => format!(" from {begun} on; its end is not on the record"),
+            Some(since) => format!(" begun at {since} and done by {begun}"),
+            None => format!(" done by {begun}"),
         });
     };
     let woken = mark.healed.filter(|_| mark.server.is_some());
     let clock = Clock::telling(&[begun, woken.unwrap_or(end), end]).adding_up(&[(begun, end)]);
-    let since = match clock.at(mark.began) {
-        since if mark.server.is_some() && since != clock.at(begun) => {
-            format!(" (begun at {since})")
-        }
-        _same => String::new(),
-    };
+    let since = mark.begun(|ns| clock.at(ns));
+    let since = since.map_or_else(String::new, |since| format!(" (begun at {since})"));
     let sentence = sentence
         .text(format!(" from {}{since} to ", clock.at(begun)))
         .event(clock.at(end), *heal)

@@ -1,6 +1,6 @@
 //! The first line of a report, and the bound that it may claim: about this schedule alone.
 
-use super::{bare, finding, listed, violated};
+use super::{bare, finding, is_foretold, listed, violated};
 use crate::checks::Outcome;
 use crate::report::bound::{exact_95, per_cent};
 use crate::report::model::Model;
@@ -49,7 +49,30 @@ fn failed(model: &Model) -> String {
     } else {
         "were"
     };
-    format!("In this run, {}, {names} {were} violated.", faults(model))
+    format!(
+        "In this run, {}, {names} {were} violated{}.",
+        faults(model),
+        foretold(model)
+    )
+}
+
+/// Which of what was violated is the limit that the drill's file names: no failure by itself.
+fn foretold(model: &Model) -> String {
+    let main = model.main().into_iter();
+    let violated = main.flat_map(|main| violated(main).map(move |found| (main, found)));
+    let foretold = violated.filter(|(main, found)| is_foretold(main, &found.check));
+    let names: Vec<String> = foretold.map(|(_, found)| found.check.clone()).collect();
+    match names.len() {
+        0 => String::new(),
+        1 => format!(
+            "; {} is the limit that its file names beforehand",
+            listed(&names)
+        ),
+        _ => format!(
+            "; {} are the limits that its file names beforehand",
+            listed(&names)
+        ),
+    }
 }
 
 fn names(model: &Model) -> String {

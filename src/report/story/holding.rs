@@ -3,7 +3,6 @@
 
 use super::free::blur;
 pub use super::free::free_before;
-use crate::ids::GrantId;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
@@ -81,7 +80,7 @@ impl Line<'_> {
             self.again(index),
             self.stretch(tenure)
         ));
-        let sentence = sentence.text(self.both(index)).text(self.unheard(tenure));
+        let sentence = sentence.text(self.both(index)).text(unheard(tenure));
         let (Some(taken), Some(how)) = (tenure.key_taken, tenure.taken()) else {
             return sentence.text(match tenure.ended {
                 _ if tenure.endless && tenure.ended != Ended::Released => {
@@ -105,20 +104,6 @@ impl Line<'_> {
             return format!("from {from} on (its lease still runs when the record ends)");
         }
         self.clock.stretch(tenure.from, tenure.until)
-    }
-
-    /// Its worker was never told of it: no answer came, or it died before.
-    fn unheard(&self, tenure: &Tenure) -> &'static str {
-        let heard = |grant: &GrantId| {
-            self.scene
-                .beliefs
-                .iter()
-                .any(|belief| belief.grant == *grant)
-        };
-        match &tenure.grant {
-            Some(grant) if !tenure.by_client && !heard(grant) => ", of which it never heard",
-            Some(_) | None => "",
-        }
     }
 
     /// By which step a worker that had the lock before has it again.
@@ -248,5 +233,13 @@ impl Line<'_> {
         } else {
             format!("; the record ends at {ends}")
         }
+    }
+}
+
+/// Its worker was never told of it: no answer came, or it died before.
+pub(super) fn unheard(tenure: &Tenure) -> &'static str {
+    match tenure.unheard {
+        true => ", of which it never heard",
+        false => "",
     }
 }

@@ -21,11 +21,12 @@ pub mod notes;
 pub mod points;
 pub mod protection;
 pub mod saved;
-
 pub mod stale_writes;
 pub mod summed;
 pub mod two_holders;
+pub mod unheard;
 pub mod untested;
+mod without;
 
 use super::model::ArmModel;
 use crate::checks::{Finding, Outcome};
@@ -44,6 +45,13 @@ pub fn violated(arm: &ArmModel) -> impl Iterator<Item = &Finding> {
         .checks
         .iter()
         .filter(|finding| finding.outcome == Outcome::Violated)
+}
+
+/// The drill's file names this check beforehand as what its design cannot hold: its limit, which is no
+/// failure by itself, whatever else was violated beside it.
+pub fn is_foretold(arm: &ArmModel, check: &str) -> bool {
+    let limit = arm.plan().and_then(|plan| plan.limit.as_ref());
+    limit.is_some_and(|limit| limit.checks.iter().any(|name| name == check))
 }
 
 /// A sentence from elsewhere without the full stop that it may have.

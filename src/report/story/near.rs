@@ -1,28 +1,20 @@
 //! How near a run came to losing its lock: what was left of the lease when it was renewed, how soon
 //! a holder was told of its loss, how long the work took, and the least lease that this allows.
 
-use crate::report::measures::{renewal_times, work_times};
-use crate::report::nearness::{noise, suggestion};
 use crate::report::scene::Scene;
 use crate::report::sentence::Sentence;
+use crate::report::times::Times;
 use crate::report::words::{count, millis, span};
 use crate::timeline::history::History;
 
 /// Each question with its answer, without its full stop.
 pub fn told(history: &History, scene: &Scene) -> Vec<(&'static str, Sentence)> {
-    let work = work_times(history);
-    let suggested = suggestion(
-        &work,
-        &renewal_times(history),
-        &history.plan,
-        noise(history),
-    );
     vec![
         ("lease left at a renewal", margin(scene, history)),
         ("from a loss to its notice", notice(history)),
         (
             "least lease that these times allow",
-            Sentence::of(suggested).text(
+            Sentence::of(Times::of(history).suggestion()).text(
                 ". These are the times of a drill: put the slow tail (p99) of your own work in their place",
             ),
         ),

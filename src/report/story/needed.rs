@@ -1,6 +1,7 @@
 //! What the work needed: every protection without which a control of the same run did harm to it.
 
 use super::harm;
+use super::without::of_worker;
 use crate::lock::flaws::Flaw;
 use crate::plan::Control;
 use crate::report::model::{ArmModel, Model};
@@ -67,6 +68,13 @@ fn protection_of(change: &Control) -> String {
             let flaw = change.to.as_str().unwrap_or_default();
             let sound = Flaw::named(flaw).map(|flaw| flaw.instead().to_owned());
             sound.unwrap_or_else(|| format!("a lock without the defect {flaw}"))
+        }
+        "lock.voters" => format!("that {} servers vote", change.from),
+        path if of_worker(path, "key").is_some() => {
+            "that all workers ask for one and the same key".to_owned()
+        }
+        path if of_worker(path, "fencing").is_some() => {
+            "that every fencing token comes from the lock's own counter".to_owned()
         }
         path if change.from.is_null() => format!("that {path} is not {}", change.to),
         path => format!("{path} = {}", change.from),

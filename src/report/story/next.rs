@@ -5,12 +5,11 @@ use crate::checks::Outcome;
 use crate::plan::Plan;
 use crate::report::html;
 use crate::report::model::{ArmModel, Model};
-use crate::report::nearness;
 use crate::report::runs::Series;
 use crate::report::sentence::Sentence;
+use crate::report::times::{Stands, Times};
 use crate::report::words::{span_beside, verdict_word};
 use crate::store::Fence;
-use crate::timeline::history::ms;
 use crate::verdict::Verdict;
 
 /// So many runs of one schedule, all passed, bound its failure rate below about seven per cent.
@@ -73,7 +72,11 @@ fn pass(model: &Model, series: &Series) -> Vec<Sentence> {
 /// A lease that is shorter than the times of this run allow.
 fn lease(model: &Model) -> Option<Sentence> {
     let history = &model.main()?.record.as_ref()?.history;
-    let (has, least) = (ms(history.plan.lock.lease_ms), nearness::wanted(history)?);
+    let times = Times::of(history);
+    let least = times
+        .least()
+        .filter(|_| times.stands() == Stands::TooShort)?;
+    let has = times.lease;
     Some(
         Sentence::of("Look at the lease where this is your own lock: here it is ").text(format!(
             "{}, and the times of this run ask for {} at least (see How near it was)",

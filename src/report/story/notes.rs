@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Ended;
-use crate::report::scene::writes::Fate;
+use crate::report::scene::writes::{Fate, WriteMark};
 use crate::report::words::{at, count, stretch};
 use crate::timeline::history::ms;
 
@@ -109,6 +109,12 @@ fn counted(scene: &Scene) -> String {
     let accepted = reached(scene)
         .filter(|write| write.fate == Fate::Accepted)
         .count();
+    let without = match reached(scene).any(WriteMark::is_lockless) {
+        true => {
+            ". A write without a fencing token has no number that could be old: it is neither, and is counted apart"
+        }
+        false => "",
+    };
     let apart = if seals == 0 {
         String::new()
     } else {
@@ -118,7 +124,7 @@ fn counted(scene: &Scene) -> String {
         )
     };
     format!(
-        "counted are writes that reached the store, {accepted} of them accepted{apart}. Stale: older than a fencing token that the store had taken, or the same of another grant. Late: after the writer's lease had ended, whatever the order"
+        "counted are writes that reached the store, {accepted} of them accepted{apart}. Stale: older than a fencing token that the store had taken, or the same of another grant. Late: after the writer's lease had ended, whatever the order{without}"
     )
 }
 

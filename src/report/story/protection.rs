@@ -1,7 +1,8 @@
 //! What became of the protected work, in one sentence with its events: the write that came late,
 //! by how much, and what the store did with it.
 
-use super::{bare, beside, inverted, violated};
+use super::{bare, beside, finding, inverted, violated};
+use crate::checks::Outcome;
 use crate::checks::say::secs;
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -74,14 +75,22 @@ fn kept(arm: &ArmModel) -> Sentence {
         ))
         .then(told(scene, late)),
         None => Sentence::of(format!(
-            "{writes} reached the store, {} late or older than one that it had taken; no stale write was tried, and {fence}",
+            "{writes} reached the store, {} late or older than one that it had taken; no stale write was tried, and {fence}{}",
             if reached(scene).count() == 1 {
                 "not"
             } else {
                 "none of them"
-            }
+            },
+            jobs(arm)
         )),
     }
+}
+
+/// What became of the jobs, where there are any to publish.
+fn jobs(arm: &ArmModel) -> String {
+    let published = finding(arm, "published_once");
+    let kept = published.filter(|found| found.outcome == Outcome::Holds && !found.vacuous);
+    kept.map_or_else(String::new, |found| format!("; {}", bare(&found.why)))
 }
 
 /// Writes (not seals) that reached the store.

@@ -1,6 +1,7 @@
 //! What saved the work: the fence, the comparison of owner tokens, a worker's own deadline, the
 //! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
+use super::holding::unheard;
 use super::protection::reached;
 use super::{beside, faults_done, finding, inverted, needed};
 use crate::checks::{EVIDENCE, Outcome};
@@ -204,7 +205,7 @@ fn let_in(sentence: Sentence, so: &str, next: &Tenure) -> Sentence {
     sentence
         .text(format!("{so} {who} "))
         .event("was granted the lock", next.granted_by)
-        .text(format!(" at {}", at(next.from)))
+        .text(format!(" at {}{}", at(next.from), unheard(next)))
 }
 
 /// A holder died; its lease gave the lock back.

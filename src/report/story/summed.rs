@@ -34,17 +34,28 @@ fn words(of: &Tally, overlaps: &str) -> String {
     let token = of
         .highest
         .map_or("none".to_owned(), |token| token.to_string());
+    let unheard = match of.unheard {
+        0 => String::new(),
+        n => format!(" (of these the server granted {n}; the worker never heard of it)"),
+    };
     let completed = match of.completed {
         0 => "",
         1 => " (its worker asked for the release, in time or late)",
         _ => " (their workers asked for the release, in time or late)",
+    };
+    let without = match of.tokenless {
+        (0, 0) => String::new(),
+        (accepted, refused) => format!(
+            "; writes without the lock and without a fencing token {}: {accepted} accepted, {refused} refused",
+            accepted + refused
+        ),
     };
     let open = match of.open {
         0 => "",
         _ => " (the process or the record ended first)",
     };
     format!(
-        "asked to enter {}, not let in {}, entered {}; of these completed {}{completed}, never left {}{open}; overlapping entries {}{overlaps}; highest fencing token {token}; stale or late writes {}: {} accepted, {} refused; {} from the first step to the last answer",
+        "asked to enter {}, not let in {}{unheard}, entered {}; of the entered completed {}{completed}, never left {}{open}; overlapping entries {}{overlaps}; highest fencing token {token}; stale or late writes {}: {} accepted, {} refused{without}; {} from the first step to the last answer",
         count(of.asked, "time"),
         of.failed,
         of.entered,

@@ -71,10 +71,10 @@ pub fn variables(scene: &mut Scene, name: &str) -> Result<Vec<(String, String)>,
 
 fn may_hit(scene: &Scene, target: &Target, name: &str) -> bool {
     match target {
-        Target::Worker(worker) => worker == name,
+        Target::Worker(named) | Target::Member(named) => named == name,
         Target::Server(Service::Lock) => name == scene.service_name(Service::Lock),
         Target::Holder => scene.plan.workers.iter().any(|worker| worker.name == name),
-        Target::Server(Service::Store) | Target::Member(_) | Target::Everyone => false,
+        Target::Server(Service::Store) | Target::Everyone => false,
     }
 }
 

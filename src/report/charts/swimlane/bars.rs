@@ -56,6 +56,7 @@ impl Canvas<'_> {
         let form = Form::Outline(area, Ink::lease(index), true);
         self.picture.mark(form, bar_note(tenure), tenure.granted_by);
         self.show(samples::TAKEN);
+        self.goes_on(index, row);
     }
 
     fn bar(&mut self, index: usize, (row, x, end): (usize, f64, f64)) {
@@ -90,6 +91,33 @@ impl Canvas<'_> {
         }
         self.show(samples::BAR);
         self.number(tenure, (x, area.y, w), ink);
+        if tenure.key_taken.is_none() {
+            self.goes_on(index, row);
+        }
+    }
+
+    /// A head to the right where a lease goes on beyond what the record, or this picture, shows.
+    fn goes_on(&mut self, index: usize, row: usize) {
+        let tenure = &self.scene.tenures[index];
+        let beyond = tenure.runs_on(self.scene.ends);
+        if !beyond && tenure.entitled <= self.axis.to {
+            return;
+        }
+        let (x, y) = (self.axis.x(tenure.entitled), self.bar_top(row));
+        let head = vec![(x, y), (x + 9.0, y + BAR / 2.0), (x, y + BAR)];
+        self.picture.mark(
+            Form::Polygon(head, Ink::lease(index)),
+            bar_note(tenure),
+            tenure.granted_by,
+        );
+        self.show(samples::GOES_ON);
+        if beyond {
+            let places = [
+                (x, y + BAR + 13.0, Anchor::End),
+                (x - 6.0, y + 14.0, Anchor::End),
+            ];
+            self.label(Rank::Fate, "lease goes on", Ink::Text, &places);
+        }
     }
 
     /// The grant's fencing token on its bar, where nothing crosses it; else all the same, on a
@@ -97,10 +125,10 @@ impl Canvas<'_> {
     fn number(&mut self, tenure: &Tenure, (x, top, w): (f64, f64, f64), ink: Ink) {
         let Some(token) = tenure.fencing else { return };
         let full = format!("fencing token {token}");
-        let full = if tenure.endless {
-            format!("{full}, no lease")
-        } else {
-            full
+        let full = match (tenure.endless, tenure.unheard) {
+            (_, true) => format!("{full}, never told"),
+            (true, false) => format!("{full}, no lease"),
+            (false, false) => full,
         };
         let short = token.to_string();
         let fits = |text: &String| text_width(text, 11.0, true) + 4.0 <= w;
@@ -194,7 +222,7 @@ fn bar_note(tenure: &Tenure) -> String {
         (None, Ended::Released) => "then it was released".to_owned(),
         (None, _) if tenure.endless => "a key without a lease, which never ends".to_owned(),
         (None, Ended::Expired) => "then the lease ran out".to_owned(),
-        (None, Ended::Open) => "where the record ends".to_owned(),
+        (None, Ended::Open) => "where the record ends and its lease still runs".to_owned(),
     };
     format!(
         "{who} holds the key{} {}, {ended}{}",
@@ -202,7 +230,9 @@ fn bar_note(tenure: &Tenure) -> String {
             .fencing
             .map_or_else(String::new, |token| format!(" with fencing token {token}")),
         stretch_of(tenure.from, tenure.until),
-        if tenure.by_client {
+        if tenure.unheard {
+            "; the server granted it, and its worker never heard of it"
+        } else if tenure.by_client {
             "; by the client's account, no server was observed"
         } else {
             ""

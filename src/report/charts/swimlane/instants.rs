@@ -32,6 +32,9 @@ pub(super) fn instants(scene: &Scene) -> Vec<Instant> {
         };
         add(mark.at, server(&mark.server), room);
     }
+    for reign in scene.reigns.iter().filter(|reign| reign.took_over) {
+        add(reign.from, server(&reign.server), MARK);
+    }
     for write in scene.writes.iter().filter(|write| write.applied.is_some()) {
         add(write.at(), STORE, MARK);
     }

@@ -3,11 +3,14 @@
 
 mod bars;
 mod beside;
+mod fault_words;
 mod frame;
+mod group;
 mod instants;
 mod labels;
 mod legend;
 mod points;
+mod reigns;
 mod renewals;
 mod samples;
 mod samples_of_work;
@@ -25,6 +28,7 @@ use super::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::scene::beside::BesideMark;
 use crate::report::scene::writes::{Fate, WriteMark};
+use group::{Group, merge, more};
 use labels::Wanted;
 use samples::Entry;
 
@@ -103,6 +107,7 @@ impl Canvas<'_> {
         self.bars();
         self.deaths();
         self.server_points();
+        self.reigns();
         self.worker_points();
         self.store_points();
         self.beside_points();
@@ -214,37 +219,4 @@ impl Canvas<'_> {
 /// The store took it, as it should have.
 fn in_order(write: &WriteMark) -> bool {
     write.fate == Fate::Accepted && write.marked().is_none()
-}
-
-/// Marks of one kind on one line, merged where they would lie on each other.
-struct Group<'t, T> {
-    x: f64,
-    first: &'t T,
-    count: usize,
-}
-
-fn merge<'t, T>(items: impl IntoIterator<Item = (f64, &'t T)>, gap: f64) -> Vec<Group<'t, T>> {
-    let mut sorted: Vec<(f64, &T)> = items.into_iter().collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut groups: Vec<Group<'_, T>> = Vec::new();
-    for (x, item) in sorted {
-        match groups.last_mut() {
-            Some(last) if x - last.x < gap => last.count += 1,
-            _ => groups.push(Group {
-                x,
-                first: item,
-                count: 1,
-            }),
-        }
-    }
-    groups
-}
-
-/// ` (and 11 more)` for a merged mark.
-fn more(count: usize) -> String {
-    if count > 1 {
-        format!(" (and {} more here)", count - 1)
-    } else {
-        String::new()
-    }
 }

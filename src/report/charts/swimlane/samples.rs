@@ -12,8 +12,9 @@ use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
 
 /// Every entry, in the order of the legend.
-pub(super) const ALL: [Entry; 34] = [
+pub(super) const ALL: [Entry; 36] = [
     BAR,
+    GOES_ON,
     LATE,
     TAKEN,
     FAULT,
@@ -44,6 +45,7 @@ pub(super) const ALL: [Entry; 34] = [
     GRANT,
     GONE,
     FLUSHED,
+    REIGN,
     DOWN,
     STALL,
     STRETCHED,
@@ -72,6 +74,20 @@ pub(super) const BAR: Entry = Entry {
             .collect()
     },
 };
+pub(super) const GOES_ON: Entry = Entry {
+    meaning: "the lease goes on beyond the end of the record, or of this picture",
+    sample: |x, y| {
+        let own = Area {
+            w: 9.0,
+            ..bar(x, y)
+        };
+        let head = vec![(x + 9.0, y - 6.0), (x + 17.0, y), (x + 9.0, y + 6.0)];
+        vec![
+            Form::Fill(own, Ink::Lease(0)),
+            Form::Polygon(head, Ink::Lease(0)),
+        ]
+    },
+};
 pub(super) const LATE: Entry = Entry {
     meaning: "lease over, worker still believes it holds",
     sample: |x, y| {
@@ -94,7 +110,7 @@ pub(super) const TAKEN: Entry = Entry {
     },
 };
 pub(super) const FAULT: Entry = Entry {
-    meaning: "fault",
+    meaning: "fault, from when it was seen to work",
     sample: |x, y| {
         vec![
             Form::Fill(bar(x, y), Ink::Fault),
@@ -103,7 +119,7 @@ pub(super) const FAULT: Entry = Entry {
     },
 };
 pub(super) const FAULT_ONCE: Entry = Entry {
-    meaning: "fault that is over as soon as it is done",
+    meaning: "fault that is over as soon as it is done, where it was begun",
     sample: |x, y| {
         let head = vec![(x + 4.0, y - 7.0), (x + 14.0, y - 7.0), (x + 9.0, y)];
         let line = vec![(x + 9.0, y - 7.0), (x + 9.0, y + 7.0)];
@@ -194,6 +210,17 @@ pub(super) const STALL: Entry = Entry {
     },
 };
 
+pub(super) const REIGN: Entry = Entry {
+    meaning: "the server is the primary, which takes writes, by its own word; a head where it took over from another",
+    sample: |x, y| {
+        let (y, h) = (y + 1.0, 4.0);
+        let head = vec![(x, y - 10.0), (x + 7.0, y - 5.0), (x, y)];
+        vec![
+            Form::Fill(Area { y, h, ..bar(x, y) }, Ink::Muted),
+            Form::Polygon(head, Ink::Muted),
+        ]
+    },
+};
 pub(super) const DOWN: Entry = Entry {
     meaning: "the server does not run",
     sample: |x, y| {

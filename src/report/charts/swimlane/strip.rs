@@ -2,6 +2,7 @@
 //! several come at once, so that none hides another.
 
 use super::Canvas;
+use super::fault_words::{fault_note, title};
 use super::labels::small;
 use super::samples::{FAULT, FAULT_ONCE};
 use crate::report::charts::ink::Ink;
@@ -9,7 +10,6 @@ use crate::report::charts::picture::{Anchor, Area, Form, Words};
 use crate::report::charts::plot::TimeAxis;
 use crate::report::scene::Scene;
 use crate::report::scene::faults::FaultMark;
-use crate::report::words::{at, span, stretch_of};
 
 /// Height of a line of the strip.
 pub(super) const LINE: f64 = 20.0;
@@ -105,14 +105,6 @@ fn names(fault: &FaultMark, (from, to): (f64, f64)) -> Vec<Option<Words>> {
         Some(Words { x, anchor, ..words })
     });
     places.collect()
-}
-
-/// `nap: pause of a`.
-fn title(fault: &FaultMark) -> String {
-    let whom = fault
-        .whom()
-        .map_or_else(String::new, |whom| format!(" of {whom}"));
-    format!("{}: {}{whom}", fault.name, fault.kind)
 }
 
 impl Slot {
@@ -226,24 +218,5 @@ impl Canvas<'_> {
         let head = vec![(x - 5.0, y + 4.0), (x + 5.0, y + 4.0), (x, y + 13.0)];
         self.picture
             .mark(Form::Polygon(head, Ink::FaultEdge), note, event);
-    }
-}
-
-fn fault_note(fault: &FaultMark, last: u64) -> String {
-    let title = title(fault);
-    if !fault.lasts {
-        return format!(
-            "{title}, done at {}, its effect seen at {}",
-            at(fault.began),
-            at(fault.effective)
-        );
-    }
-    match fault.over() {
-        Some(until) => format!("{title}, {}", stretch_of(fault.effective, until)),
-        None => format!(
-            "{title}, from {} to the end ({})",
-            at(fault.effective),
-            span(last.saturating_sub(fault.effective))
-        ),
     }
 }

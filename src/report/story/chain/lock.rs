@@ -9,7 +9,8 @@ use crate::report::scene::marks::{Renewal, Renewed};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
 use crate::report::story::free::blur;
-use crate::report::words::at;
+use crate::report::story::holding::unheard;
+use crate::report::words::{at, at_ms};
 
 /// Begin and end of each fault.
 pub(super) fn faults(scene: &Scene) -> Vec<Step> {
@@ -19,10 +20,9 @@ pub(super) fn faults(scene: &Scene) -> Vec<Step> {
         let whom = fault
             .whom()
             .map_or(String::new(), |whom| format!(" of {whom}"));
-        let begins = if fault.lasts { " begins" } else { "" };
         let told = Sentence::of("fault ")
             .event(fault.name.as_str(), event(0))
-            .text(format!("{begins}: {}{whom}", fault.kind));
+            .text(onset(fault, &whom));
         steps.push(Step::telling(fault.stands(), told));
         if let Some(ended) = fault.over().filter(|_| fault.lasts) {
             let told = Sentence::of("fault ")
@@ -32,6 +32,23 @@ pub(super) fn faults(scene: &Scene) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// What lasts is told from when it was seen to work; what is over at once stands where it was
+/// begun, before all that came of it.
+fn onset(fault: &FaultMark, whom: &str) -> String {
+    let seconds = |ns| format!("{} s", at_ms(ns));
+    match fault.begun(seconds) {
+        Some(begun) if fault.lasts => {
+            format!(" is in effect: {}{whom}, begun at {begun}", fault.kind)
+        }
+        Some(_) => {
+            let done = seconds(fault.effective);
+            format!(" is begun: {}{whom}, done by {done}", fault.kind)
+        }
+        None if fault.lasts => format!(" is in effect: {}{whom}", fault.kind),
+        None => format!(": {}{whom}", fault.kind),
+    }
 }
 
 fn over(fault: &FaultMark) -> String {
@@ -104,7 +121,7 @@ pub(super) fn grants(scene: &Scene) -> Vec<Step> {
             format!(" with fencing token {token}")
         });
         let (number, both) = (number(before, tenure), both(scene, before, tenure));
-        let telling = number.is_some() || both.is_some();
+        let telling = number.is_some() || both.is_some() || tenure.unheard;
         let by = match (scene.promotions.is_empty(), &tenure.server) {
             (false, Some(server)) => format!(" by {server}"),
             _ => String::new(),
@@ -113,6 +130,7 @@ pub(super) fn grants(scene: &Scene) -> Vec<Step> {
             .event(format!("{who} is granted the lock"), tenure.granted_by)
             .text(by)
             .text(token)
+            .text(unheard(tenure))
             .text(number.unwrap_or_default())
             .text(both.unwrap_or_default());
         Step {
