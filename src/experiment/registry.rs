@@ -59,7 +59,7 @@ pub(super) fn renewal_names() -> Vec<&'static str> {
     vec!["own", "script"]
 }
 
-/// How a store compares fencing tokens.
+/// How a store compares fencing tokens, and how a write `if pending` looks at its job.
 pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]
 }
@@ -67,11 +67,6 @@ pub(super) fn fence_names() -> Vec<&'static str> {
 /// Which reads a store answers.
 pub(super) fn reads_names() -> Vec<&'static str> {
     vec!["open", "fenced"]
-}
-
-/// How a write `if pending` looks at its job.
-pub(super) fn condition_names() -> Vec<&'static str> {
-    vec!["atomic", "racy", "off"]
 }
 
 /// What a lock server keeps over a restart.

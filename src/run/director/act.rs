@@ -76,15 +76,10 @@ pub async fn all(
             Action::Ask(_)
             | Action::AwaitCutOff
             | Action::AwaitForgotten
+            | Action::EndSessions
             | Action::CountUnknownScripts => {
                 let of = (plan.name.as_str(), struck, done.began);
                 if let Err(why) = awaited(scene, *action, of).await? {
-                    return Ok(Err(why));
-                }
-                done.effective = scene.now();
-            }
-            Action::EndSessions => {
-                if let Err(why) = sessions::end(scene, &plan.name, struck).await? {
                     return Ok(Err(why));
                 }
                 done.effective = scene.now();
@@ -129,6 +124,7 @@ async fn awaited(
             let answer = telling::ask(scene, words, (fault, struck)).await?;
             Ok(answer.map(drop))
         }
+        Action::EndSessions => sessions::end(scene, fault, struck).await,
         Action::AwaitForgotten => telling::forgotten(scene, struck, began).await,
         Action::CountUnknownScripts => {
             telling::count_unknown_scripts(scene, (fault, struck)).await?;
