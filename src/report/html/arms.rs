@@ -5,7 +5,7 @@ use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::capital;
-use crate::report::story::holding::free_before;
+use crate::report::story::holding::{free_before, still_entitled};
 use crate::report::story::notes;
 use crate::report::words::{at_ms, span};
 use maud::{Markup, html};
@@ -94,7 +94,8 @@ fn beginning(first: &Tenure) -> Markup {
     }
 }
 
-/// Until when nobody held it after the last grant; the record says nothing beyond.
+/// What lies between the last key and the end of the record: first the rest of a promise whose key
+/// is gone, then nobody's time. The record says nothing beyond.
 fn ending(scene: &Scene) -> Markup {
     let last = scene.tenures.iter().map(|tenure| tenure.until).max();
     let stays = scene
@@ -102,13 +103,23 @@ fn ending(scene: &Scene) -> Markup {
         .last()
         .is_some_and(|tenure| tenure.endless && tenure.ended == Ended::Open);
     let all = scene.tenures.len() <= GRANTS_MAX;
+    let (Some(last), true) = (last, all) else {
+        return html! {};
+    };
+    let ends = scene.ends;
+    let still = still_entitled(scene, last).filter(|_| !stays && ends > last);
+    let free = still.map_or(last, |still| still.entitled.min(ends));
     html! {
-        @if let (Some(last), true) = (last, all) {
-            @if scene.ends > last && !stays {
-                tr.free { td data-of="from" { (at_ms(last)) } td data-of="to" { (at_ms(scene.ends)) } td colspan="4" { "nobody; the record ends at " (at_ms(scene.ends)) } }
-            } @else {
-                tr.free { td data-of="from" { (at_ms(scene.ends)) } td {} td colspan="4" { "the record ends" } }
-            }
+        @if let Some(still) = still {
+            tr.free { td data-of="from" { (at_ms(last)) } td data-of="to" { (at_ms(free)) } td colspan="4" {
+                "no key, while " (still.who()) " was still entitled"
+                @if free == ends { "; the record ends at " (at_ms(ends)) }
+            } }
+        }
+        @if ends > free && !stays {
+            tr.free { td data-of="from" { (at_ms(free)) } td data-of="to" { (at_ms(ends)) } td colspan="4" { "nobody; the record ends at " (at_ms(ends)) } }
+        } @else if still.is_none() {
+            tr.free { td data-of="from" { (at_ms(ends)) } td {} td colspan="4" { "the record ends" } }
         }
     }
 }

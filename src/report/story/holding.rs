@@ -228,12 +228,32 @@ impl Line<'_> {
         if scene.tenures.last().is_some_and(endless) {
             return format!("; the key is still there when the record ends at {ends}");
         }
-        if scene.ends > held_until.saturating_add(scene.epsilon.saturating_mul(2)) {
-            format!(", then nobody until the record ends at {ends}")
-        } else {
-            format!("; the record ends at {ends}")
+        let shown = |from: u64| scene.ends > from.saturating_add(scene.epsilon.saturating_mul(2));
+        match still_entitled(scene, held_until).filter(|_| shown(held_until)) {
+            Some(still) if shown(still.entitled) => format!(
+                ", then no key, while {} was entitled until {}, then nobody until the record ends at {ends}",
+                still.who(),
+                self.clock.at(still.entitled)
+            ),
+            Some(still) => format!(
+                ", then no key until the record ends at {ends}, while {} was still entitled",
+                still.who()
+            ),
+            None if shown(held_until) => format!(", then nobody until the record ends at {ends}"),
+            None => format!("; the record ends at {ends}"),
         }
     }
+}
+
+/// Whose entitlement outlives the last key, by more than the record blurs: the longest.
+pub fn still_entitled(scene: &Scene, held_until: u64) -> Option<&Tenure> {
+    let outlives = |tenure: &&Tenure| {
+        tenure.key_taken.is_some()
+            && !tenure.endless
+            && tenure.entitled > held_until.saturating_add(blur(scene, tenure))
+    };
+    let still = scene.tenures.iter().filter(outlives);
+    still.max_by_key(|tenure| tenure.entitled)
 }
 
 /// Its worker was never told of it: no answer came, or it died before.
