@@ -1,5 +1,5 @@
-//! What saved the work: the fence, the comparison of owner tokens, a worker's own deadline, the
-//! lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
+//! What saved the work: the fence, the comparison of owner tokens, a worker that asks before it
+//! writes, the lease of a dead holder, or the lock alone; or that nothing had to be saved, or nothing did.
 
 use super::holding::unheard;
 use super::protection::reached;
@@ -18,7 +18,7 @@ use crate::verdict::Protection;
 mod left_out;
 mod word;
 
-pub use word::{CONDITION, IDEMPOTENCY, word};
+pub use word::{ASKED, CONDITION, IDEMPOTENCY, word};
 
 /// Which protection saved the work, and every other without which a control of this run lost it.
 pub fn told(model: &Model, main: &ArmModel) -> Vec<Sentence> {
@@ -134,9 +134,8 @@ fn kept(arm: &ArmModel, fence: Option<Fence>) -> Sentence {
 fn saver(arm: &ArmModel) -> Option<(&'static str, Sentence)> {
     let scene = &arm.scene;
     let owners = || owners_compared(scene).map(|told| ("owner check", told));
-    let deadline = || own_deadline(arm).map(|told| ("own deadline", told));
     let lease = || dead_holder(scene).map(|told| ("lease", told));
-    owners().or_else(deadline).or_else(lease)
+    owners().or_else(|| stopped_itself(arm)).or_else(lease)
 }
 
 /// A job came more than once, and the store took it once.
@@ -174,8 +173,9 @@ fn owners_compared(scene: &Scene) -> Option<Sentence> {
     )
 }
 
-/// A worker was told in time, wrote nothing after, and the next one was let in.
-fn own_deadline(arm: &ArmModel) -> Option<Sentence> {
+/// A worker was told of its loss, wrote nothing after, and the next one was let in. Where its script
+/// asks before it writes, it is the asking that stopped it, however late it was told.
+fn stopped_itself(arm: &ArmModel) -> Option<(&'static str, Sentence)> {
     let scene = &arm.scene;
     let stopped = finding(arm, "stops_after_loss")?;
     if stopped.outcome != Outcome::Holds || stopped.vacuous {
@@ -189,14 +189,25 @@ fn own_deadline(arm: &ArmModel) -> Option<Sentence> {
         let next = later.find(|next| next.worker.as_ref() != Some(&loss.worker))?;
         Some((loss, next))
     })?;
-    let name = &loss.worker;
-    let told =
-        Sentence::of(format!("the worker's own deadline: {name} ")).event("was told", loss.event);
-    let so = format!(
-        " at {} that its lock is lost and began no protected step after it;",
-        at(loss.at)
-    );
-    Some(let_in(told, &so, next))
+    let (name, lost) = (&loss.worker, at(loss.at));
+    let (word, by, so) = match left_out::asked(arm, loss) {
+        Some(asked) => (
+            ASKED,
+            "asking before the write",
+            Sentence::of(format!(" at {lost} that its lock is lost and "))
+                .event("asked", asked)
+                .text(" before its next write, so it stopped;"),
+        ),
+        None => (
+            "told of its loss",
+            "the worker itself",
+            Sentence::of(format!(
+                " at {lost} that its lock is lost and began no protected step after it;"
+            )),
+        ),
+    };
+    let told = Sentence::of(format!("{by}: {name} ")).event("was told", loss.event);
+    Some((word, let_in(told.then(so), "", next)))
 }
 
 /// Goes on to the one who was let in.

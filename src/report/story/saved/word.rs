@@ -11,6 +11,9 @@ pub const IDEMPOTENCY: &str = "idempotency";
 /// The word for a write that is made only in the state that it expects.
 pub const CONDITION: &str = "conditional update";
 
+/// The word for a worker that asks whether it still holds before it writes.
+pub const ASKED: &str = "asking first";
+
 /// What saved the work of this arm, or that nothing did or nothing was put to the test.
 pub fn word(arm: &ArmModel) -> &'static str {
     match arm.result.protection {
