@@ -5,12 +5,13 @@ use super::scene::writes::{Fate, Harm, writes};
 use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::{is_tokenless, staleness};
 use crate::timeline::event::{Answer, Call, Outcome};
-use crate::timeline::history::History;
+use crate::timeline::history::{History, Operation, PointSeen};
+use std::collections::HashSet;
 
 /// Signals as numbers, by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Acquire commands: granted, busy, other.
+    /// Acquire commands that left their worker: granted, busy, other.
     pub attempts: Vec<(&'static str, usize)>,
     /// Grants that the server made and of which the worker that had asked never heard.
     pub unheard: usize,
@@ -27,7 +28,7 @@ pub struct Counts {
     /// Reads that came after their reader's time, as the check `no_stale_read` counts them: refused,
     /// answered.
     pub late_reads: Vec<(&'static str, usize)>,
-    /// Operations without an answer.
+    /// Operations without an answer; a step and the command that it waits for count once.
     pub unknown: usize,
     /// Servers that ended before the last worker was done.
     pub server_exits: usize,
@@ -111,7 +112,7 @@ fn late_reads(history: &History) -> Vec<(&'static str, usize)> {
 fn acquires(history: &History) -> Vec<(&'static str, usize)> {
     let (mut granted, mut busy, mut other) = (0, 0, 0);
     for operation in &history.operations {
-        if !matches!(operation.call, Call::Attempt { .. }) {
+        if !matches!(operation.call, Call::Attempt { .. }) || never_left(history, operation) {
             continue;
         }
         match operation.answer() {
@@ -123,12 +124,35 @@ fn acquires(history: &History) -> Vec<(&'static str, usize)> {
     vec![("granted", granted), ("busy", busy), ("other", other)]
 }
 
+/// Its worker ended while it stood just before sending it.
+pub fn never_left(history: &History, operation: &Operation) -> bool {
+    let (Some(step), None) = (&operation.step, &operation.returned) else {
+        return false;
+    };
+    let worker = operation.worker;
+    let armed = format!("{}.{step}.armed", history.worker_name(worker));
+    let here = |seen: &&PointSeen| {
+        seen.worker == worker && seen.point == armed && seen.at >= operation.invoked
+    };
+    let stood = history.points.iter().filter(here).any(|seen| seen.waits);
+    stood && !history.resumed.iter().any(|seen| here(&seen))
+}
+
+fn is_open(operation: &Operation) -> bool {
+    let back = operation.returned.as_ref();
+    back.is_none_or(|back| back.outcome == Outcome::Info)
+}
+
+/// A step that asks for the lock is open because a command of its own is: that is one unknown.
 fn open(history: &History) -> usize {
-    let open = history.operations.iter().filter(|operation| {
-        operation
-            .returned
-            .as_ref()
-            .is_none_or(|back| back.outcome == Outcome::Info)
-    });
-    open.count()
+    let all = history.operations.iter().filter(|one| is_open(one));
+    let (commands, others): (Vec<_>, Vec<_>) =
+        all.partition(|one| matches!(one.call, Call::Attempt { .. }));
+    let of_a_step: HashSet<(usize, &Option<String>)> =
+        commands.iter().map(|one| (one.worker, &one.step)).collect();
+    let waits = |one: &&&Operation| {
+        matches!(one.call, Call::Acquire | Call::Enter { .. })
+            && of_a_step.contains(&(one.worker, &one.step))
+    };
+    commands.len() + others.iter().filter(|one| !waits(one)).count()
 }

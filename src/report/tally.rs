@@ -33,6 +33,8 @@ pub struct Tally {
     pub tokenless: (usize, usize),
     /// Steps that asked for the lock and were not granted it, as far as their workers were told.
     pub failed: usize,
+    /// Steps that asked for the lock and whose worker ended before it was told anything.
+    pub cut_short: usize,
     /// Grants among these that the server made all the same; their workers never heard of it.
     pub unheard: usize,
     /// From the first step to the last answer, ns.
@@ -63,6 +65,7 @@ pub fn tally(history: &History) -> Tally {
     let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
     let without = |n: usize| counts.tokenless.get(n).map_or(0, |(_, n)| *n);
     let first = history.operations.iter().map(|step| step.invoked).min();
+    let cut_short = asks.iter().filter(|step| cut_short(history, step)).count();
     Tally {
         asked: asks.len(),
         entered: sections.len(),
@@ -74,7 +77,8 @@ pub fn tally(history: &History) -> Tally {
         stale_refused: stale(0),
         stale_accepted: stale(1) + counts.late,
         tokenless: (without(1), without(0)),
-        failed: asks.len() - sections.len(),
+        failed: asks.len() - sections.len() - cut_short,
+        cut_short,
         took: drill_ends(history).saturating_sub(first.unwrap_or(0)),
     }
 }
@@ -88,6 +92,13 @@ fn releases(history: &History) -> HashMap<&GrantId, u64> {
         }
     }
     left
+}
+
+/// Its worker's process ended while it waited for an answer.
+fn cut_short(history: &History, step: &Operation) -> bool {
+    let lives = history.workers.get(step.worker).map(|worker| &worker.lives);
+    let mut exits = lives.into_iter().flatten().filter_map(|life| life.exit);
+    step.returned.is_none() && exits.any(|exit| exit.at >= step.invoked)
 }
 
 /// From when a worker was at work until it left, or else until its process or the record ended;

@@ -189,7 +189,7 @@ const TERMS: &[Term] = &[
     common(
         "protection of the work",
         &["protection of the work", "Protection of the work"],
-        "kept: nothing stale or late was accepted, and each job took effect and was published once. kept by fencing: something stale or late reached the store and was refused. lost: it was accepted, or an update was lost, or a job was not done and published exactly once (never, or more than once), or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
+        "kept: nothing stale or late was accepted, and each job took effect and was published once. kept by fencing: something stale or late, or a write without any fencing token, reached the store and was refused. lost: it was accepted, or an update was lost, or a job was not done and published exactly once (never, or more than once), or the store took an older holder's write and refused the rightful newer one's. not tested: nothing was put to the test, or what should have done so is not shown to have happened.",
     ),
     term(
         "to within …, host stall",

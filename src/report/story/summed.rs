@@ -50,12 +50,16 @@ fn words(of: &Tally, overlaps: &str) -> String {
             accepted + refused
         ),
     };
+    let cut_short = match of.cut_short {
+        0 => String::new(),
+        n => format!(", ended while waiting {n}"),
+    };
     let open = match of.open {
         0 => "",
         _ => " (the process or the record ended first)",
     };
     format!(
-        "asked to enter {}, not let in {}{unheard}, entered {}; of the entered completed {}{completed}, never left {}{open}; overlapping entries {}{overlaps}; highest fencing token {token}; stale or late writes {}: {} accepted, {} refused{without}; {} from the first step to the last answer",
+        "asked to enter {}, not let in {}{cut_short}{unheard}, entered {}; of the entered completed {}{completed}, never left {}{open}; overlapping entries {}{overlaps}; highest fencing token {token}; stale or late writes {}: {} accepted, {} refused{without}; {} from the first step to the last answer",
         count(of.asked, "time"),
         of.failed,
         of.entered,
