@@ -160,7 +160,7 @@ fn a_point_is_proven_only_by_everything_that_it_names() {
         Standing::NotTested,
         "an inconclusive drill proves nothing"
     );
-    assert_eq!(of(&[]), Standing::NotTested);
+    assert_eq!(of(&[]), Standing::NotRun);
     assert_eq!(standing(&POINTS[0], &[]).0, Standing::Human);
 }
 

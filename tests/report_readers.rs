@@ -221,7 +221,7 @@ fn the_index_explains_its_words_and_tells_what_the_pages_tell() {
         &[
             "2 by 2 commands; 3 ms; of 1 the worker never heard",
             "1.50 s; 1 still held at the end, 0.15 s so far",
-            "no server ended (by the drill: 1 × stop-server), 1 loss told",
+            "no server ended; done by the drill: 1 × stop-server; 1 loss told",
         ],
     );
     assert_eq!(entry.figures.get("owners_shared_n"), Some(&0));

@@ -138,8 +138,10 @@ pub enum Standing {
     Limit,
     /// Some held; of the others one could not tell, or its drill has not run.
     Partly,
-    /// None of its drills has run, or none could tell.
+    /// Of its drills that have run none could tell.
     NotTested,
+    /// None of its drills has run.
+    NotRun,
     /// Not for a machine.
     Human,
 }
@@ -185,6 +187,8 @@ fn judged(proofs: &[Proof]) -> Standing {
         Standing::Proven
     } else if proofs.iter().any(holds) {
         Standing::Partly
+    } else if proofs.iter().all(|proof| proof.run.is_none()) {
+        Standing::NotRun
     } else {
         Standing::NotTested
     }

@@ -6,7 +6,7 @@ use super::holds;
 use super::measures::{renewal_times, spread, waits, work_times};
 use super::scene::Scene;
 use super::times::noise;
-use super::words::millis;
+use super::words::{millis, share};
 use crate::plan::Plan;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, ms};
@@ -39,10 +39,7 @@ pub fn told(work: &[u64], plan: &Plan) -> String {
             millis(plan.lock.lease_ms)
         );
     };
-    let share = match longest.saturating_mul(100) / lease.max(1) {
-        0 => "less than 1 %".to_owned(),
-        share => format!("{share} %"),
-    };
+    let share = share(longest, lease);
     format!(
         "{}; the longest took {share} of the lease of {}",
         spread(work, "finished section"),

@@ -90,6 +90,12 @@ impl Times {
             span_beside(least, self.lease),
         );
         match (self.renew, self.longest.map(span)) {
+            // What no renewal has shown is not in it.
+            (Some(every), _) if self.slowest == 0 => format!(
+                "it is renewed every {}, so work of any length fits as long as renewals get through. None worked here. Three such intervals are {beside}; this lease of {lease} is {}",
+                span(every),
+                self.compared(least)
+            ),
             (Some(every), _) => format!(
                 "it is renewed every {}, so work of any length fits as long as renewals get through. Three such intervals and the slowest renewal on top are {beside}: so long a lease outlives two renewals in a row that fail. This one of {lease} is {}",
                 span(every),

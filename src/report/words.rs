@@ -190,6 +190,20 @@ fn thousandths(told: &str) -> u64 {
     }
 }
 
+/// A part in whole per cent, rounded: `2 %`, or `less than 1 %` where that would be none.
+pub fn share(part: u64, whole: u64) -> String {
+    match rounded(part.saturating_mul(100), whole) {
+        0 if part > 0 => "less than 1 %".to_owned(),
+        per_cent => format!("{per_cent} %"),
+    }
+}
+
+/// The nearest whole number to a quotient, half up.
+pub fn rounded(part: u64, whole: u64) -> u64 {
+    let whole = whole.max(1);
+    part.saturating_add(whole / 2) / whole
+}
+
 /// `1 write`, `2 writes`.
 pub fn count(n: usize, noun: &str) -> String {
     if n == 1 {
@@ -244,6 +258,16 @@ mod tests {
             assert_eq!(span(ns), secs(ns));
         }
         assert_eq!(at(1_305_000_000), "1.30 s");
+    }
+
+    #[test]
+    fn a_share_is_rounded_and_never_told_as_none() {
+        assert_eq!(share(2_340, 1_500), "156 %");
+        assert_eq!(share(53, 2_000), "3 %");
+        assert_eq!(share(4, 1_000), "less than 1 %");
+        assert_eq!(share(0, 1_000), "0 %");
+        assert_eq!(rounded(50, 3), 17);
+        assert_eq!(rounded(u64::MAX, 0), u64::MAX);
     }
 
     #[test]

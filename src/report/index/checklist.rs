@@ -50,7 +50,7 @@ fn summed(series: &[Series]) -> String {
         (n(&[Standing::Failed]), "failed"),
         (n(&[Standing::Limit]), "reached a limit"),
         (
-            n(&[Standing::Partly, Standing::NotTested]),
+            n(&[Standing::Partly, Standing::NotTested, Standing::NotRun]),
             "left unanswered, or in part",
         ),
         (n(&[Standing::Proven]), "shown"),
@@ -73,6 +73,10 @@ fn words(standing: &Standing) -> (&'static str, &'static str) {
         Standing::NotTested => (
             "unknown",
             "? left unanswered: not shown by those of its drills that were run here",
+        ),
+        Standing::NotRun => (
+            "unknown",
+            "? left unanswered: none of its drills was run here",
         ),
         Standing::Human => ("vacuous", "for a human"),
     }

@@ -5,7 +5,7 @@ use super::super::past::trend::{Night, Series};
 use super::super::signals::look_first;
 use super::strip::Shown;
 use super::trend::SERIES_MAX;
-use cells::{done_to_servers, granted, held, lease, share, signed, tenths, tokenless};
+use cells::{done_to_servers, granted, held, lease, share, share_told, signed, tenths, tokenless};
 use maud::{Markup, html};
 
 mod cells;
@@ -99,7 +99,7 @@ const SIGNALS: [Column; 7] = [
         name: "longest work, of the lease",
         hint: look_first::WORK,
         value: share,
-        text: |night| Some(format!("{} %", share(night)?)),
+        text: share_told,
     },
     Column {
         name: "stale writes",
@@ -131,7 +131,7 @@ const SIGNALS: [Column; 7] = [
                 1 => "1 loss told".to_owned(),
                 n => format!("{n} losses told"),
             };
-            Some(format!("{ends}{}, {losses}", done_to_servers(night)))
+            Some(format!("{ends}{}; {losses}", done_to_servers(night)))
         },
     },
 ];
