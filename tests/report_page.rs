@@ -57,7 +57,7 @@ fn a_pass_claims_this_run_and_no_more() {
             "then nobody until the record ends at 3.681 s",
             "No: 1 stale or late write tried, none accepted; 4 writes reached the store in all.",
             "Without the fence, the stale write of a was accepted at 3.29 s; a.write.2, built on a.write.1, replaced b.write.1 without having read it: b's update b.write.1 is lost (control unfenced: red, as required).",
-            "a still believed that it holds, because it was stopped from 1.18 s to 3.29 s",
+            "a still believed that it holds, because it was stopped from 1.18 s to 3.28 s",
             "red, as required",
             "What this run did not test",
             "Run lockdrill run late-first, which tries what this drill did not",

@@ -7,6 +7,7 @@ use crate::report::scene::Scene;
 use crate::report::sentence::Sentence;
 
 mod lock;
+mod renewals;
 mod work;
 
 /// More steps than this are not told.

@@ -65,10 +65,12 @@ pub fn stopped_believer(scene: &Scene) -> Option<String> {
         let mut nap = scene.faults.iter().filter(|fault| fault.worker.as_ref() == Some(name));
         let nap = nap.find(|fault| fault.began <= *from && *from <= fault.effective);
         let from = nap.map_or(*from, |fault| fault.effective);
+        // It may run from when its heal began; that it does is proven later.
+        let to = nap.and_then(|fault| fault.healed).map_or(*to, |healed| healed.clamp(from, *to));
         Some(format!(
             "{} after its lease had ended {name} still believed that it holds, because it was stopped {} and could not learn of it: a stopped process makes no claim and is not called a liar; what it had claimed before was true then",
             secs(late),
-            stretch(from, *to)
+            stretch(from, to)
         ))
     })
 }

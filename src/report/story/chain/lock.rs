@@ -5,7 +5,6 @@ use super::Step;
 use crate::report::scene::Scene;
 use crate::report::scene::faults::FaultMark;
 use crate::report::scene::frames::Did;
-use crate::report::scene::marks::{Renewal, Renewed};
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
 use crate::report::story::free::blur;
@@ -206,30 +205,6 @@ pub(super) fn workers(scene: &Scene) -> Vec<Step> {
         };
         steps.push(Step::telling(held.at, told));
     }
-    steps.extend(scene.renewals.iter().filter_map(renewal));
+    steps.extend(super::renewals::steps(scene));
     steps
-}
-
-/// A renewal that its worker was misled about, or that failed.
-fn renewal(renewal: &Renewal) -> Option<Step> {
-    let who = &renewal.worker;
-    let told = Sentence::default()
-        .event(format!("{who} is told"), renewal.event)
-        .text(format!(
-            " that the renewal that it sent at {} ",
-            at(renewal.sent)
-        ));
-    match renewal.became {
-        Renewed::OnlyTold => Some(Step::telling(
-            renewal.at(),
-            told.text("worked; the server shows no such effect"),
-        )),
-        Renewed::Failed => Some(Step::usual(renewal.at(), told.text("failed"))),
-        Renewed::Unknown => {
-            renewal.answered?;
-            let told = told.text("got no answer");
-            Some(Step::usual(renewal.at(), told))
-        }
-        Renewed::Applied => None,
-    }
 }
