@@ -61,6 +61,14 @@ fn verb(step: &str) -> &str {
     front.rsplit('.').next().unwrap_or(front)
 }
 
+/// What a worker is about to do at a step's `armed` point: a relay has published by then.
+pub fn ready(step: &str) -> String {
+    match verb(step) {
+        "relay" => format!("{step} is about to tell the outbox"),
+        _ => format!("ready to send {}", armed(step)),
+    }
+}
+
 /// What stands ready to leave at a step's `armed` point.
 pub fn armed(step: &str) -> String {
     match verb(step) {

@@ -37,7 +37,7 @@ fn one(scene: &Scene, history: &History, tenure: &Tenure) -> Option<Sentence> {
     };
     let ended = match (tenure.taken(), tenure.ended) {
         (Some(how), _) => format!("its key was {how}"),
-        (None, Ended::Released) => "it was released".to_owned(),
+        (None, Ended::Released) => released(history, tenure, who),
         (None, Ended::Expired) => format!("its lease ran out at {}", at(tenure.until)),
         (None, Ended::Open) => "its lease still runs when the record ends".to_owned(),
     };
@@ -49,6 +49,21 @@ fn one(scene: &Scene, history: &History, tenure: &Tenure) -> Option<Sentence> {
                 at(tenure.from)
             )),
     )
+}
+
+/// Who released what its worker never heard of: a step of the worker's script, or none.
+fn released(history: &History, tenure: &Tenure, who: &str) -> String {
+    let mut sent = history.operations.iter().filter(
+        |one| matches!(&one.call, Call::Release { grant } if Some(grant) == tenure.grant.as_ref()),
+    );
+    match sent.next() {
+        Some(one) if one.step.is_none() => format!(
+            "the process of {who} released it by no step of its script, asked at {}",
+            at(one.invoked)
+        ),
+        Some(one) => format!("{who} asked for its release at {}", at(one.invoked)),
+        None => "it was released".to_owned(),
+    }
 }
 
 /// What the worker was told, up to what the server did.

@@ -1,6 +1,7 @@
 //! Lease bars, belief beyond entitlement, and what hangs on a bar: the lease's end, a lost key.
 
 use super::labels::Rank;
+use super::unheard::NEVER_TOLD;
 use super::{BAR, Canvas, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form, text_width};
@@ -91,6 +92,7 @@ impl Canvas<'_> {
         }
         self.show(samples::BAR);
         self.number(tenure, (x, area.y, w), ink);
+        self.never_told(tenure, (x, area.y, w));
         if tenure.key_taken.is_none() {
             self.goes_on(index, row);
         }
@@ -116,7 +118,11 @@ impl Canvas<'_> {
                 (x, y + BAR + 13.0, Anchor::End),
                 (x - 6.0, y + 14.0, Anchor::End),
             ];
-            self.label(Rank::Fate, "lease goes on", Ink::Text, &places);
+            let text = match tenure.unheard {
+                true => format!("{NEVER_TOLD}, lease goes on"),
+                false => "lease goes on".to_owned(),
+            };
+            self.label(Rank::Fate, &text, Ink::Text, &places);
         }
     }
 
@@ -126,7 +132,7 @@ impl Canvas<'_> {
         let Some(token) = tenure.fencing else { return };
         let full = format!("fencing token {token}");
         let full = match (tenure.endless, tenure.unheard) {
-            (_, true) => format!("{full}, never told"),
+            (_, true) => format!("{full}, {NEVER_TOLD}"),
             (true, false) => format!("{full}, no lease"),
             (false, false) => full,
         };

@@ -19,6 +19,7 @@ mod shade;
 mod stems;
 mod store;
 mod strip;
+mod unheard;
 
 pub(super) use store::{seal_form, store_forms, write_note};
 

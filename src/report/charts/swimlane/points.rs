@@ -6,7 +6,7 @@ use super::store::{WRITE_INKS, write_ink, write_note};
 use super::{BAR, Canvas, merge, more, samples};
 use crate::report::charts::ink::Ink;
 use crate::report::charts::picture::{Anchor, Area, Form};
-use crate::report::story::points::armed;
+use crate::report::story::points::{armed, ready};
 use crate::report::words::at;
 
 impl Canvas<'_> {
@@ -119,7 +119,7 @@ impl Canvas<'_> {
             let compared = writes.any(|one| Some(&*one.write) == write && one.compared.is_some());
             let text = match point.strip_suffix(".armed") {
                 Some(step) if compared => format!("compared, ready to send {}", armed(step)),
-                Some(step) => format!("ready to send {}", armed(step)),
+                Some(step) => ready(step),
                 None => format!("waits at {point}"),
             };
             self.label(
