@@ -8,8 +8,11 @@ use lockdrill::report::html;
 use lockdrill::report::model::Model;
 use lockdrill::report::past::{Entry, file, remember};
 use lockdrill::report::scene::Scene;
+use lockdrill::report::scene::marks::{Renewal, Renewed};
 use lockdrill::report::story::{chain, faults_done, holding, saved, summed, unheard};
 use lockdrill::report::{self, metrics, signals};
+use lockdrill::timeline::event::Call;
+use lockdrill::timeline::history::PointSeen;
 use lockdrill::verdict::{self, Protection, Verdict};
 use std::collections::BTreeMap;
 use std::fs;
@@ -325,5 +328,110 @@ fn a_page_tells_a_limit_from_what_else_was_violated() {
     says(
         &page,
         &[line, "the limit that the drill's file names beforehand"],
+    );
+}
+
+/// What a reader of eight reports checked by hand against their records.
+#[test]
+fn what_is_told_of_a_holder_ends_where_the_record_says() {
+    let frozen = recorded("stop-server");
+    let arm = &frozen.arms[0];
+    says(
+        &saved::by(arm).plain(),
+        &[
+            "asking before the write: a was told",
+            "asked before its next write, so it stopped",
+        ],
+    );
+    assert_eq!(saved::word(arm), saved::ASKED);
+    let failover = recorded("failover");
+    let told = holding::holders(&failover.arms[0].scene).plain();
+    says(
+        &told,
+        &[
+            "then no key until the record ends at",
+            ", while a was still entitled",
+        ],
+    );
+    let page = html::page(&failover).unwrap();
+    says(
+        &text(&page),
+        &["no key, while a was still entitled; the record ends at"],
+    );
+}
+
+/// A step and the command that it waits for are one unknown, and what never left is no command.
+#[test]
+fn nothing_is_counted_twice_and_nothing_that_never_left() {
+    let mut history = recorded("stop-server").arms[0]
+        .record
+        .as_ref()
+        .unwrap()
+        .history
+        .clone();
+    let value = |history: &_, name: &str| {
+        let mut all = signals::of(history).into_iter();
+        all.find(|one| one.name == name).unwrap().value
+    };
+    assert_eq!(value(&history, "unknown outcomes"), "5 operations");
+    let attempts = "attempts an acquisition";
+    says(&value(&history, attempts), &["2 commands for 2 grants"]);
+    let mut operations = history.operations.iter_mut();
+    let attempt = operations
+        .find(|one| matches!(one.call, Call::Attempt { .. }) && one.answer().is_none())
+        .unwrap();
+    attempt.returned = None;
+    let stood = PointSeen {
+        seq: u64::MAX,
+        at: attempt.invoked,
+        worker: attempt.worker,
+        point: "b.acquire.1.armed".to_owned(),
+        waits: true,
+    };
+    history.points.push(stood.clone());
+    says(&value(&history, attempts), &["1 command for 2 grants"]);
+    history.resumed.push(stood);
+    says(&value(&history, attempts), &["2 commands for 2 grants"]);
+}
+
+/// Two wrote, and none of them late: the index says that nothing was put to the test, as the page does.
+#[test]
+fn the_index_takes_no_untried_write_for_a_test() {
+    let root = tempfile::tempdir().unwrap();
+    for (drill, tried) in [("pause", true), ("redlock-minority", false)] {
+        let entry = put(root.path(), drill);
+        assert_eq!(
+            entry.checks.contains_key("no_stale_write"),
+            tried,
+            "{drill}"
+        );
+    }
+}
+
+/// The renewals that a lost server fails are told in one sentence, and leave room for the rest.
+#[test]
+fn renewals_that_fail_in_a_row_are_one_step() {
+    let mut arm = recorded("stop-server").arms.remove(0);
+    let one = arm
+        .scene
+        .renewals
+        .iter()
+        .find(|one| one.became == Renewed::Unknown);
+    let one = one.unwrap().clone();
+    let row = (0..19).map(|n| Renewal {
+        sent: one.sent + n * 30_000_000,
+        answered: Some(one.sent + n * 30_000_000 + 1_000_000),
+        ..one.clone()
+    });
+    arm.scene.renewals = row.collect();
+    let steps = chain::told(&arm);
+    assert_eq!(steps.left_out, 0);
+    let told: Vec<String> = steps.told.iter().map(|step| step.told.plain()).collect();
+    says(
+        &told.join("\n"),
+        &[
+            "a sends 19 renewals in a row, from",
+            "a is granted the lock",
+        ],
     );
 }

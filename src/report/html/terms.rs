@@ -78,7 +78,8 @@ const TERMS: &[Term] = &[
     ),
     common(
         "relay",
-        &["relay"],
+        // A page names it by its step, and with it comes the outbox.
+        &["relay", "outbox"],
         "A relay reads the jobs in the outbox, publishes them, and then takes them out. Killed in between it publishes a job again, and the queue has to keep it once.",
     ),
     term(
@@ -143,12 +144,12 @@ const TERMS: &[Term] = &[
     ),
     term(
         "fault, onset, heal",
-        &["heal", "healed", "onset"],
+        &["heal", "healed", "onset", "faults"],
         "Something broken on purpose: the onset begins it, the heal undoes it. Both count only if their effect was seen; a fault has bitten when its effect was seen, and is told from then on (\"from\", \"in effect\", \"done by\"); when it was begun stands beside that where it is another time. Each fault has a name that its drill's file gives it (nap, late, island), and \"while nap\" means in the time in which that fault was in effect; \"while a.hold.1\" means while worker a was in its first hold step.",
     ),
     term(
         "lost (told)",
-        &["losses told", "told: lock lost"],
+        &["losses told", "loss told", "told: lock lost"],
         "The worker's lock handle tells it that it no longer holds the lock.",
     ),
     term(

@@ -16,7 +16,15 @@ pub(super) const TERMS: &[Term] = &[
     ),
     common(
         "voter, vote, quorum",
-        &["voter", "voters", "vote", "votes", "quorum"],
+        &[
+            "voter",
+            "voters",
+            "vote",
+            "votes",
+            "quorum",
+            "voting server",
+            "voting servers",
+        ],
         "A lock on several servers that know nothing of each other: each of them votes by keeping the key for one holder. The lock is granted, renewed and lost by a quorum, which is more than half of the votes.",
     ),
     term(

@@ -58,10 +58,10 @@ fn released(history: &History, tenure: &Tenure, who: &str) -> String {
     );
     match sent.next() {
         Some(one) if one.step.is_none() => format!(
-            "the process of {who} released it by no step of its script, asked at {}",
+            "{who} released it, asked at {}, by no step of its script",
             at(one.invoked)
         ),
-        Some(one) => format!("{who} asked for its release at {}", at(one.invoked)),
+        Some(one) => format!("{who} released it, asked at {}", at(one.invoked)),
         None => "it was released".to_owned(),
     }
 }

@@ -31,15 +31,15 @@ pub(super) fn steps(scene: &Scene) -> Vec<Step> {
 /// Many in a row, by the last of them; that none of them worked is out of the ordinary.
 fn many(n: usize, first: &Renewal, last: &Renewal) -> Option<Step> {
     let became = match first.became {
-        Renewed::OnlyTold => "worked; the server shows no such effect",
-        Renewed::Failed => "failed",
-        Renewed::Unknown => "got no answer that tells",
+        Renewed::OnlyTold => "it is told that each of them worked; the server shows no such effect",
+        Renewed::Failed => "it is told that each of them failed",
+        Renewed::Unknown => "it is not told of any of them whether it worked",
         Renewed::Applied => return None,
     };
-    let told = Sentence::of(format!("{} sends ", last.worker))
-        .event(format!("{n} renewals"), first.event)
+    let told = Sentence::default()
+        .event(format!("{} sends {n} renewals", last.worker), first.event)
         .text(format!(
-            " in a row, {}: it is told that each of them {became}",
+            " in a row, {}; {became}",
             stretch(first.sent, last.sent)
         ));
     Some(Step::telling(last.at(), told))
