@@ -17,6 +17,9 @@ pub(super) fn section(series: &[Series]) -> Markup {
             span.outcome.vacuous { "·" } " not put to the test."
         }
         p.hints { "A check that a drill does not name below was not put to the test there." }
+        details { summary { "What each check judges" }
+            dl.facts { @for check in checks::ALL { dt { (check.name()) } dd { (check.claim()) } } }
+        }
         table.matrix {
             thead { tr { th scope="col" { "drill" }
                 @for check in &all { th scope="col" { span { (check) } } } } }
