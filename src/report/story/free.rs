@@ -21,3 +21,14 @@ pub fn free_before(scene: &Scene) -> Vec<Option<u64>> {
 pub(super) fn blur(scene: &Scene, tenure: &Tenure) -> u64 {
     scene.epsilon.saturating_add(scene.epsilon.max(tenure.blur))
 }
+
+/// Whose entitlement outlives the last key, by more than the record blurs: the longest.
+pub fn still_entitled(scene: &Scene, held_until: u64) -> Option<&Tenure> {
+    let outlives = |tenure: &&Tenure| {
+        tenure.key_taken.is_some()
+            && !tenure.endless
+            && tenure.entitled > held_until.saturating_add(blur(scene, tenure))
+    };
+    let still = scene.tenures.iter().filter(outlives);
+    still.max_by_key(|tenure| tenure.entitled)
+}

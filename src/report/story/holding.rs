@@ -2,7 +2,7 @@
 //! held it, or that nobody did, or that the record had ended.
 
 use super::free::blur;
-pub use super::free::free_before;
+pub use super::free::{free_before, still_entitled};
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
 use crate::report::sentence::Sentence;
@@ -243,17 +243,6 @@ impl Line<'_> {
             None => format!("; the record ends at {ends}"),
         }
     }
-}
-
-/// Whose entitlement outlives the last key, by more than the record blurs: the longest.
-pub fn still_entitled(scene: &Scene, held_until: u64) -> Option<&Tenure> {
-    let outlives = |tenure: &&Tenure| {
-        tenure.key_taken.is_some()
-            && !tenure.endless
-            && tenure.entitled > held_until.saturating_add(blur(scene, tenure))
-    };
-    let still = scene.tenures.iter().filter(outlives);
-    still.max_by_key(|tenure| tenure.entitled)
 }
 
 /// Its worker was never told of it: no answer came, or it died before.
