@@ -441,6 +441,43 @@ fn what_a_server_was_told_was_answered_in_its_time() {
     }
 }
 
+// ---- sessions ----
+
+const END: &str = "pg_terminate_backend a";
+const LEFT: &str = "pg_stat_activity a";
+
+/// The server ended so many sessions of `a`, and showed so many afterwards.
+fn sessions_ended(ended: &str, left: &str) -> Record {
+    let mut h = struck("kill-session", worker_a());
+    for line in &mut h.lines {
+        if let Event::FaultOnset { server, .. } = &mut line.event {
+            *server = Some(SERVER.to_owned());
+        }
+    }
+    h.acquire("a", 100);
+    h.lab(BEGAN + 1, told(END, ended));
+    h.lab(BEGAN + 2, told(LEFT, left));
+    h
+}
+
+#[test]
+fn sessions_are_ended_if_there_were_some_and_none_is_left() {
+    let h = sessions_ended("2", "0");
+    proven(&h);
+    let (ended, left) = (
+        "not shown that the server ended",
+        "not shown that the sessions are gone",
+    );
+    lacks(&sessions_ended("0", "0"), ended);
+    lacks(&sessions_ended("2", "1"), left);
+    for (command, what) in [(END, ended), (LEFT, left)] {
+        let is_it = |event: &Event| matches!(event, Event::ServerAsked { command: said, .. } if said == command);
+        lacks(&without(&h, is_it), what);
+        lacks(&at(&h, BEGAN - 1, is_it), what);
+        lacks(&at(&h, BEGAN + 3, is_it), what);
+    }
+}
+
 // ---- what a server forgot ----
 
 const fn is_effect(event: &Event) -> bool {

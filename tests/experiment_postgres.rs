@@ -64,11 +64,29 @@ fn what_means_nothing_on_postgres_are_refused_with_the_reason() {
 }
 
 #[test]
-fn no_drill_runs_on_locks_that_sessions_hold() {
+fn on_locks_that_sessions_hold_a_drill_runs_that_ends_them_and_no_other() {
+    assert!(on("postgres-advisory", "session-is-the-lock").is_ok());
+    let told = on("postgres", "session-is-the-lock").unwrap_err();
+    assert!(told.contains("`postgres` outlives every session"), "{told}");
+    let told = on("postgres-advisory", "session-killed").unwrap_err();
+    assert!(
+        told.contains("`postgres-advisory` ends with its session"),
+        "{told}"
+    );
     let told = on("postgres-advisory", "pause").unwrap_err();
     assert!(
         told.contains("no drill runs on the lock `postgres-advisory`"),
         "{told}"
     );
     assert!(told.contains("the end of a session"), "{told}");
+}
+
+#[test]
+fn sessions_are_ended_only_where_a_postgres_has_them() {
+    for lock in ["redis", "etcd", "redlock"] {
+        let told = on(lock, "session-killed").unwrap_err();
+        let why =
+            format!("`kill-session` ends sessions of a Postgres, and the lock `{lock}` has none");
+        assert!(told.contains(&why), "{told}");
+    }
 }

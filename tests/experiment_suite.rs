@@ -22,7 +22,6 @@ fn suite_on(lock: &str) -> LoadRequest {
 fn on_a_lock_for_no_drill_one_reason_is_told_and_it_is_that_of_the_command_line() {
     for (lock, why) in [
         ("memory", "exists within one process only"),
-        ("postgres-advisory", "no drill runs on the lock"),
         ("no-such-lock", "no-such-lock"),
     ] {
         let refused = experiment::load_each(&suite_on(lock)).refused;
@@ -45,6 +44,13 @@ fn on_a_lock_for_no_drill_one_reason_is_told_and_it_is_that_of_the_command_line(
             "{left_out:#?}"
         );
     }
+}
+
+#[test]
+fn on_a_lock_that_sessions_are_a_drill_is_played_that_ends_one_and_says_so() {
+    let loaded = experiment::load_fitting(&suite_on("postgres-advisory"));
+    let played: Vec<_> = loaded.experiments.iter().map(|drill| &drill.name).collect();
+    assert_eq!(played, ["session-is-the-lock"]);
 }
 
 #[test]

@@ -68,6 +68,7 @@ mod report_signals;
 mod report_steps;
 mod report_story;
 mod report_suite;
+mod sessions_postgres;
 mod setup;
 mod store_contract;
 mod store_jobs;

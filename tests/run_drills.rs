@@ -43,6 +43,8 @@ const DRILLS: &[&str] = &[
     "refuse-writes",
     "renew",
     "restart",
+    "session-is-the-lock",
+    "session-killed",
     "shutdown",
     "starved-renewal",
     "state-machine",

@@ -41,6 +41,9 @@ pub enum Action {
     AwaitCutOff,
     /// Wait until every other server is seen to copy the target again, and has all that it has.
     AwaitCopied,
+    /// Have the lock server end every session of the target worker, and wait until it shows none of
+    /// them any more.
+    EndSessions,
     /// An injury of the target's edges.
     Injure(Harm),
     /// Ends the injury of the target's edges, and waits until they answer again.

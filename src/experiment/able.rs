@@ -6,6 +6,7 @@ use super::cast::Cast;
 use super::reading::Reading;
 use super::registry;
 use super::section::Section;
+use super::sessions;
 use crate::lock::backends::{self, Servers};
 use crate::plan::{LockPlan, Persist, StepAction};
 
@@ -41,7 +42,11 @@ fn unable(backend: &str, cast: &Cast) -> Option<(String, &'static str)> {
             "each worker is a process of its own: they would never meet",
         ));
     }
-    if let Err(why) = registry::can_be_started(backend) {
+    let shown = cast.faults.iter().any(sessions::end);
+    if let Some(misfit) = sessions::misfit(backend, &cast.faults) {
+        return Some(misfit);
+    }
+    if let (Err(why), false) = (registry::can_be_started(backend), shown) {
         return Some((format!("no drill runs on the lock `{backend}`"), why));
     }
     let steps = cast.workers.iter().flat_map(|worker| &worker.script);

@@ -130,6 +130,14 @@ const DRILLS: &[(&str, &str)] = &[
         "restart-none",
         include_str!("../../experiments/restart-none.toml"),
     ),
+    (
+        "session-is-the-lock",
+        include_str!("../../experiments/session-is-the-lock.toml"),
+    ),
+    (
+        "session-killed",
+        include_str!("../../experiments/session-killed.toml"),
+    ),
     ("shutdown", include_str!("../../experiments/shutdown.toml")),
     (
         "stale-read",

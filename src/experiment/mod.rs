@@ -39,6 +39,7 @@ mod schema;
 mod script;
 mod section;
 mod server;
+mod sessions;
 mod settings;
 mod several;
 mod shape;
@@ -186,6 +187,7 @@ fn arms(
     let seed = overrides.seed.unwrap_or(0);
     let resolve = |reading: &mut reading::Reading, tree: &tree::Table, changed| {
         let main = resolve::main_arm(reading, tree, drill, seed);
+        sessions::is_said_beforehand(reading, tree, main.as_ref());
         let against = control::Against {
             tree,
             main: main.as_ref(),

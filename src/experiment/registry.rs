@@ -59,7 +59,7 @@ pub(super) fn renewal_names() -> Vec<&'static str> {
     vec!["own", "script"]
 }
 
-/// How a store compares fencing tokens.
+/// How a store compares fencing tokens, and how a write `if pending` looks at its job.
 pub(super) fn fence_names() -> Vec<&'static str> {
     vec!["atomic", "racy", "off"]
 }
@@ -67,11 +67,6 @@ pub(super) fn fence_names() -> Vec<&'static str> {
 /// Which reads a store answers.
 pub(super) fn reads_names() -> Vec<&'static str> {
     vec!["open", "fenced"]
-}
-
-/// How a write `if pending` looks at its job.
-pub(super) fn condition_names() -> Vec<&'static str> {
-    vec!["atomic", "racy", "off"]
 }
 
 /// What a lock server keeps over a restart.
@@ -130,15 +125,12 @@ pub(super) fn within_one_process(backend: &str) -> bool {
 /// What the locks of a back end live on, where that is a server that keeps all it has answered.
 pub(super) fn keeper(backend: &str) -> Option<Keeper> {
     match backends::named(backend)?.servers {
-        Servers::Postgres => Some(Keeper::Postgres),
+        Servers::Postgres | Servers::PostgresSessions => Some(Keeper::Postgres),
         Servers::Etcd => Some(Keeper::Etcd),
         Servers::Zookeeper => Some(Keeper::Zookeeper),
-        Servers::None
-        | Servers::Redis
-        | Servers::Sentinel
-        | Servers::Cluster
-        | Servers::Voters
-        | Servers::PostgresSessions => None,
+        Servers::None | Servers::Redis | Servers::Sentinel | Servers::Cluster | Servers::Voters => {
+            None
+        }
     }
 }
 
@@ -153,7 +145,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         | Servers::Zookeeper
         | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
-            "no stream of changes tells of the end of a session: who held it could not be shown",
+            "no stream of changes tells of the end of a session: only what `kill-session` ends is shown",
         ),
         Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())

@@ -18,6 +18,7 @@ pub mod hold_request;
 pub mod jump_clock;
 pub mod kill;
 pub mod kill_server;
+pub mod kill_session;
 pub mod lag_disk;
 pub mod lose_reply;
 pub mod lose_request;
@@ -70,14 +71,17 @@ impl FaultKind {
         })
     }
 
-    /// Whether all that it does is done to a process from outside, whatever that process is.
-    pub fn is_done_to_a_process(&self) -> bool {
-        self.onset.iter().all(|action| {
+    /// Whether it can be done to one of several servers: all of it is done to a process from outside,
+    /// whatever that process is. Whether the clock of one can be moved depends on the lock.
+    pub fn is_done_to_one_of_several(&self) -> bool {
+        let to_a_process = |action: &Action| {
             matches!(
                 action,
                 Action::KillGroup | Action::StopGroup | Action::AwaitNobody
             )
-        })
+        };
+        let server = self.hits == Hits::Server && self.onset.iter().all(to_a_process);
+        server || self.moves_clock()
     }
 
     /// Whether it moves a clock.
@@ -101,6 +105,7 @@ pub const ALL: &[&FaultKind] = &[
     &pause::KIND,
     &kill::KIND,
     &terminate::KIND,
+    &kill_session::KIND,
     &jump_clock::KIND,
     &kill_server::KIND,
     &stop_server::KIND,

@@ -103,15 +103,8 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
         named.values().next().filter(|_| all).cloned().ok_or(error)
     })?;
     let postgres = wish.needs(Service::Postgres).then(find_postgres::find);
-    let postgres = postgres.transpose()?;
-    let etcd = wish
-        .needs(Service::Etcd)
-        .then(find_etcd::find)
-        .transpose()?;
-    let zookeeper = wish
-        .needs(Service::Zookeeper)
-        .then(find_zookeeper::find)
-        .transpose()?;
+    let etcd = wish.needs(Service::Etcd).then(find_etcd::find);
+    let zookeeper = wish.needs(Service::Zookeeper).then(find_zookeeper::find);
     let program = std::env::current_exe().map_err(|error| {
         EnvError::new(
             format!("cannot find lockdrill's own program: {error}"),
@@ -133,9 +126,9 @@ pub fn check(wish: &Wish<'_>) -> Result<Ready, EnvError> {
     Ok(Ready {
         redis,
         named,
-        postgres,
-        etcd,
-        zookeeper,
+        postgres: postgres.transpose()?,
+        etcd: etcd.transpose()?,
+        zookeeper: zookeeper.transpose()?,
         isolation,
         fallback,
         program,

@@ -32,7 +32,11 @@ impl Service {
             kind.is_some_and(|kind| kind.server == Some(server))
         };
         match self {
-            Service::Postgres => locks(Servers::Postgres) || stores(StoreServer::Postgres),
+            Service::Postgres => {
+                locks(Servers::Postgres)
+                    || locks(Servers::PostgresSessions)
+                    || stores(StoreServer::Postgres)
+            }
             Service::Etcd => locks(Servers::Etcd),
             Service::Zookeeper => locks(Servers::Zookeeper),
         }

@@ -67,6 +67,7 @@ impl<'a> Lock<'a> {
         let stage = Arc::clone(stage);
         let mut connect = ConnectSpec::new(&spec.lock.address);
         connect.flaw = flaw;
+        connect.client = Some(spec.worker.clone());
         let service = (kind.connect)(connect.arming(Arc::new(move || stage.acquire_armed())));
         let service = service
             .await

@@ -52,6 +52,11 @@ impl PostgresServer {
         })
     }
 
+    /// The folder with its socket file.
+    pub fn folder(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// An empty database.
     pub async fn database(self: Arc<Self>) -> Database {
         let name = format!("d{}", DATABASES.fetch_add(1, Ordering::SeqCst));

@@ -37,6 +37,7 @@ pub(super) fn prove(
                 forgotten::lost_by_restart(history, plan, window, proof);
             }
             Action::AwaitCopied => cut_off::healed(history, plan, window, proof),
+            Action::EndSessions => asked::sessions_ended(plan, window, proof),
             Action::Terminate => asked_to_end::prove(history, plan, window, proof),
             Action::JumpClock => clock::jumped(history, plan, window, proof),
             // Shown by the heal's own looks and readings.

@@ -82,6 +82,27 @@ pub(super) fn unknown_scripts(plan: &FaultPlan, window: &FaultWindow, proof: &mu
     });
 }
 
+/// The server ended sessions of the worker, and showed none of them afterwards.
+pub(super) fn sessions_ended(plan: &FaultPlan, window: &FaultWindow, proof: &mut Proof) {
+    let name = &plan.name;
+    let Some(onset) = window.onsets.first() else {
+        return;
+    };
+    let time = (onset.began, onset.effective);
+    let told = |words: &[&str]| answers(window, time).find(|asked| says(&asked.command, words));
+    let ended = told(&["pg_terminate_backend", "{worker}"]);
+    let left = told(&["pg_stat_activity", "{worker}"]);
+    let number = |asked: Option<&Asked>| asked?.answer.parse::<u64>().ok();
+    let both = ended.into_iter().chain(left).map(|asked| asked.seq);
+    proof.events.extend(both);
+    proof.require(number(ended).is_some_and(|ended| ended > 0), || {
+        format!("{name}: it is not shown that the server ended a session")
+    });
+    proof.require(number(left) == Some(0), || {
+        format!("{name}: it is not shown that the sessions are gone")
+    });
+}
+
 /// Answers of the server that was hit, both ends included.
 fn answers(window: &FaultWindow, (from, to): (u64, u64)) -> impl Iterator<Item = &Asked> {
     window.asked.iter().filter(move |asked| {

@@ -8,8 +8,10 @@ use crate::timeline::event::Change;
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where the rows of the locks are.
+/// Where the rows of the locks are: those that end by their row alone, and those that a session holds.
+/// Of the end of a session nothing is told; the row says until when it was granted.
 const TABLE: &str = "table public.lockdrill_lock: ";
+const SESSIONS: &str = "table public.lockdrill_session: ";
 /// In front of the text of one of our own messages.
 const MESSAGE: &str = "message: transactional: 1 prefix: lockdrill, sz: ";
 
@@ -50,6 +52,7 @@ impl Effects {
         }
         let Some((what, columns)) = line
             .strip_prefix(TABLE)
+            .or_else(|| line.strip_prefix(SESSIONS))
             .and_then(|change| change.split_once(": "))
         else {
             return Vec::new();
@@ -187,6 +190,23 @@ mod tests {
         assert_eq!(seen(&mut effects, &gone), [counter, Change::Deleted]);
         let flushed = format!("{TABLE}TRUNCATE: (no-flags)");
         assert_eq!(seen(&mut effects, &flushed), [Change::Flushed]);
+    }
+
+    #[test]
+    fn a_lock_of_a_session_is_a_row_too() {
+        let mut effects = Effects::new("postgres", "lab:");
+        let row = |what: &str, owner: &str, backend: &str, fencing: u64| {
+            format!(
+                "{SESSIONS}{what}: prefix[text]:'lab:' key[text]:'it''s [x]:1' owner[text]:{owner} \
+                 backend[integer]:{backend} fencing[bigint]:{fencing} \
+                 ends_at[timestamp with time zone]:'1970-01-01 00:00:01.5+00'"
+            )
+        };
+        let granted = |changes: Vec<Change>| matches!(&changes[..], [_, Change::Set { .. }]);
+        assert!(granted(seen(&mut effects, &row("INSERT", "'a'", "7", 1))));
+        assert!(granted(seen(&mut effects, &row("UPDATE", "'b'", "8", 2))));
+        let released = row("UPDATE", "null", "null", 2);
+        assert_eq!(seen(&mut effects, &released), [Change::Deleted]);
     }
 
     #[test]

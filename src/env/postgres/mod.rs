@@ -5,6 +5,7 @@ pub mod effects;
 pub mod find;
 pub mod observe;
 pub mod server;
+pub mod sessions;
 pub mod stranger;
 pub mod stream;
 pub mod wire;

@@ -9,7 +9,7 @@ use crate::env::error::EnvError;
 use crate::env::observer::{LOG, failed};
 use crate::env::redis::observe::KeyLeft;
 use crate::ids::{FencingToken, OwnerDigest};
-use crate::lock::backends::postgres::TABLE;
+use crate::lock::backends::{postgres, postgres_advisory};
 use crate::timeline::event::Change;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,11 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// Between two tries: each costs the server a process.
 const STEP: Duration = Duration::from_millis(20);
+/// Every lock, whatever keeps it: in an arm there is one kind.
+const LOCKS: &str = "(
+  SELECT prefix, key, owner, fencing, ends_at FROM lockdrill_lock UNION ALL
+  SELECT prefix, key, owner, fencing, ends_at FROM lockdrill_session
+) AS lock";
 
 /// The connection.
 #[derive(Debug, Clone)]
@@ -77,13 +82,15 @@ impl Control {
         Control::connect((&self.folder, self.port), &self.prefix, limit).await
     }
 
-    /// On a server that was never used: the table of the locks, and the slot of the observer.
+    /// On a server that was never used: the tables of the locks, and the slot of the observer.
     ///
     /// # Errors
     /// When the server does not do it.
     pub async fn furnish(&self) -> Result<(), EnvError> {
-        let made = self.client.batch_execute(TABLE).await;
-        made.map_err(|error| failed(&error))?;
+        for table in [postgres::TABLE, postgres_advisory::TABLE] {
+            let made = self.client.batch_execute(table).await;
+            made.map_err(|error| failed(&error))?;
+        }
         let slot = "SELECT pg_create_logical_replication_slot($1, 'test_decoding')::text";
         self.rows(slot, &[&stream::NAME]).await.map(drop)
     }
@@ -115,7 +122,11 @@ impl Control {
         }
     }
 
-    async fn rows(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, EnvError> {
+    pub(super) async fn rows(
+        &self,
+        sql: &str,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, EnvError> {
         match timeout(ANSWER_MAX, self.client.query(sql, params)).await {
             Ok(Ok(rows)) => Ok(rows),
             Ok(Err(error)) => Err(failed(&error)),
@@ -144,9 +155,11 @@ impl Control {
     /// # Errors
     /// When the server does not answer.
     pub async fn held(&self, key: &str) -> Result<(Change, Option<u64>), EnvError> {
-        let sql = "SELECT owner, fencing, floor(extract(epoch FROM ends_at) * 1000)::bigint
-                   FROM lockdrill_lock WHERE prefix = $1 AND key = $2";
-        let rows = self.rows(sql, &[&self.prefix, &key]).await?;
+        let sql = format!(
+            "SELECT owner, fencing, floor(extract(epoch FROM ends_at) * 1000)::bigint
+             FROM {LOCKS} WHERE prefix = $1 AND key = $2"
+        );
+        let rows = self.rows(&sql, &[&self.prefix, &key]).await?;
         let Some(row) = rows.first() else {
             let nothing = Change::Restarted {
                 owner: None,
@@ -186,11 +199,11 @@ impl Control {
     /// # Errors
     /// When the server does not answer.
     pub async fn left(&self, key: &str) -> Result<Option<KeyLeft>, EnvError> {
-        let sql =
+        let sql = format!(
             "SELECT owner, floor(extract(epoch FROM ends_at - clock_timestamp()) * 1000)::bigint
-                   FROM lockdrill_lock
-                   WHERE prefix = $1 AND key = $2 AND ends_at > clock_timestamp()";
-        let rows = self.rows(sql, &[&self.prefix, &key]).await?;
+             FROM {LOCKS} WHERE prefix = $1 AND key = $2 AND ends_at > clock_timestamp()"
+        );
+        let rows = self.rows(&sql, &[&self.prefix, &key]).await?;
         let Some(row) = rows.first() else {
             return Ok(None);
         };
@@ -202,6 +215,6 @@ impl Control {
     }
 }
 
-fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, EnvError> {
+pub(super) fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, EnvError> {
     row.try_get(index).map_err(|error| failed(&error))
 }

@@ -28,7 +28,7 @@ pub(super) const STORE: &[Key] = &[
     ),
     may(
         "condition",
-        names("way to look at the state", registry::condition_names),
+        names("way to look at the state", registry::fence_names),
         "how a write `if pending` looks at its job: atomic (the default) is sound; racy and off are known to be bad",
     ),
     may(

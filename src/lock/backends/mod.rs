@@ -71,6 +71,8 @@ pub struct ConnectSpec {
     pub via: Via,
     /// A defect to build in; none = the sound code.
     pub flaw: Option<Flaw>,
+    /// Who connects, as a server that shows its sessions is to show it.
+    pub client: Option<String>,
     /// For experiments: is told when an acquire is about to be decided.
     pub armed: Option<Armed>,
 }
@@ -82,6 +84,7 @@ impl ConnectSpec {
             address: address.into(),
             via: Via::new(),
             flaw: None,
+            client: None,
             armed: None,
         }
     }

@@ -3,8 +3,8 @@
 
 use crate::ids::FencingToken;
 use crate::lock::backends::postgres_ear::{self, Ear};
-pub use crate::lock::backends::postgres_words::TABLE;
-use crate::lock::backends::postgres_words::{DRAW, Digested, GREETING, REMAINING, Words};
+use crate::lock::backends::postgres_words::{DRAW, Digested, REMAINING, Words, greeting};
+pub use crate::lock::backends::postgres_words::{TABLE, shown};
 use crate::lock::backends::{
     Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
 };
@@ -52,7 +52,7 @@ pub const KIND: LockKind = LockKind {
 fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
-        let (link, ears) = reach(&spec.address, TABLE, Instant::now() + CONNECT_BUDGET).await?;
+        let (link, ears) = reach(&spec, TABLE, Instant::now() + CONNECT_BUDGET).await?;
         let service: Arc<dyn LockService> = Arc::new(Postgres {
             link,
             ears,
@@ -67,12 +67,13 @@ fn connect(spec: ConnectSpec) -> Connecting {
 /// A connection that has been answered on and the table is there for, and one for those who wait,
 /// which never connects itself.
 pub(super) async fn reach(
-    address: &str,
+    spec: &ConnectSpec,
     table: &str,
     until: Instant,
 ) -> Result<(Link, Arc<Link>), LockError> {
-    let link = Link::new(address, &format!("{GREETING};{table}"))?;
-    let ears = Link::new(address, postgres_ear::GREETING)?;
+    let greeting = greeting(spec.client.as_deref());
+    let link = Link::new(&spec.address, &format!("{greeting};{table}"))?;
+    let ears = Link::new(&spec.address, postgres_ear::GREETING)?;
     link.call("SELECT 1", &[], until).await.map_err(failed)?;
     Ok((link, Arc::new(ears)))
 }

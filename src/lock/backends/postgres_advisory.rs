@@ -13,9 +13,7 @@ use crate::lock::backends::postgres::{
     CONNECT_BUDGET, STAYS, column, failed, lease_ms, milliseconds, reach,
 };
 use crate::lock::backends::postgres_ear::Ear;
-use crate::lock::backends::postgres_sessions::{
-    Advisory, RELEASE, RENEW, STEP, Sessions, TABLE, named,
-};
+use crate::lock::backends::postgres_sessions::{Advisory, RELEASE, RENEW, STEP, Sessions, named};
 use crate::lock::backends::postgres_words::Digested;
 use crate::lock::backends::{
     Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
@@ -32,6 +30,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
+
+pub use crate::lock::backends::postgres_sessions::TABLE;
 
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
@@ -56,7 +56,7 @@ fn connect(spec: ConnectSpec) -> Connecting {
     Box::pin(async move {
         check_flaw(&KIND, spec.flaw)?;
         let until = Instant::now() + CONNECT_BUDGET;
-        let (link, ears) = reach(&spec.address, TABLE, until).await?;
+        let (link, ears) = reach(&spec, TABLE, until).await?;
         let spare = link.connect(None, until).await.map_err(failed)?;
         let service: Arc<dyn LockService> = Arc::new(Advisory {
             link,

@@ -19,7 +19,7 @@ use tokio_postgres::types::Type;
 pub(super) const STEP: Duration = Duration::from_millis(5);
 
 /// The table, if there is none yet; and a refusal where no session can have a lease.
-pub(super) const TABLE: &str = "
+pub const TABLE: &str = "
 SELECT set_config('idle_session_timeout', '0', false);
 DO $$ BEGIN
   IF to_regclass('lockdrill_session') IS NULL THEN

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// What every connection is told first: how long to wait for a row, that a row is read as it is
 /// now, and that a grant is on disk before it is told.
-pub(super) const GREETING: &str = "
+const GREETING: &str = "
 SELECT set_config(name, value, false) FROM (VALUES
   ('application_name', 'lockdrill'),
   ('lock_timeout', '2s'),
@@ -20,6 +20,20 @@ SELECT set_config(name, value, false) FROM (VALUES
 ) AS wanted (name, value);
 SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')";
+
+/// What the server shows of the sessions of a client.
+pub fn shown(client: &str) -> String {
+    format!("lockdrill {client}")
+}
+
+/// What the connections of a client are told first.
+pub(super) fn greeting(client: Option<&str>) -> String {
+    let Some(client) = client else {
+        return GREETING.to_owned();
+    };
+    let named = format!("'{}'", shown(client).replace('\'', "''"));
+    GREETING.replacen("'lockdrill'", &named, 1)
+}
 
 /// The table, if there is none yet. Two who make it at once do not disturb each other.
 pub const TABLE: &str = "
@@ -192,6 +206,13 @@ mod tests {
         let blind = Words::new(Some(Flaw::BlindRelease));
         assert_ne!(sound.release, blind.release);
         assert_eq!((sound.acquire, sound.renew), (blind.acquire, blind.renew));
+    }
+
+    #[test]
+    fn a_client_is_shown_by_its_name_and_no_name_is_a_statement() {
+        assert_eq!(greeting(None), GREETING);
+        assert!(greeting(Some("a")).contains("('application_name', 'lockdrill a')"));
+        assert!(greeting(Some("a', 'b")).contains("'lockdrill a'', ''b')"));
     }
 
     #[test]

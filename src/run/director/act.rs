@@ -4,7 +4,7 @@
 use super::players::{Standing, Struck};
 use super::scene::Scene;
 use super::{
-    DirectorError, asking, clocks, copying, dead, edges, members, servers, telling, until,
+    DirectorError, asking, clocks, copying, dead, edges, members, servers, sessions, telling, until,
 };
 use crate::env::action::Action;
 use crate::env::stop;
@@ -76,6 +76,7 @@ pub async fn all(
             Action::Ask(_)
             | Action::AwaitCutOff
             | Action::AwaitForgotten
+            | Action::EndSessions
             | Action::CountUnknownScripts => {
                 let of = (plan.name.as_str(), struck, done.began);
                 if let Err(why) = awaited(scene, *action, of).await? {
@@ -123,6 +124,7 @@ async fn awaited(
             let answer = telling::ask(scene, words, (fault, struck)).await?;
             Ok(answer.map(drop))
         }
+        Action::EndSessions => sessions::end(scene, fault, struck).await,
         Action::AwaitForgotten => telling::forgotten(scene, struck, began).await,
         Action::CountUnknownScripts => {
             telling::count_unknown_scripts(scene, (fault, struck)).await?;
@@ -176,6 +178,7 @@ pub async fn undo(
             | Action::KillGroup
             | Action::JumpClock
             | Action::Terminate
+            | Action::EndSessions
             | Action::Injure(_)
             | Action::AwaitCutOff
             | Action::AwaitForgotten

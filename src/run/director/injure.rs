@@ -7,7 +7,8 @@ use crate::env::action::Action;
 use crate::env::ledger::Entry;
 use crate::env::look;
 use crate::faults::{self, FaultKind};
-use crate::plan::{FaultPlan, Target};
+use crate::ids::GrantId;
+use crate::plan::{FaultPlan, Service, Target};
 use crate::timeline::event::{Event, ThreadLook};
 
 /// Injects the fault at `index`; its trigger is on the record.
@@ -34,12 +35,7 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         Ok(done) => done,
         Err(why) => return take_back(scene, index, (kind, &struck, why)).await,
     };
-    let (worker, server, grant) = match struck.clone() {
-        Struck::Worker(name, _, grant) => (Some(name), None, grant),
-        Struck::Server(name, _) => (None, Some(name), None),
-        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
-        Struck::Edges(_, None) => (None, None, None),
-    };
+    let (worker, server, grant) = hit(scene, kind, &struck);
     if plan.heal.is_some() {
         scene.faults[index].state = FaultState::Active {
             struck: struck.clone(),
@@ -70,6 +66,25 @@ pub async fn begin(scene: &mut Scene, index: usize) -> Result<(), DirectorError>
         look_on_record(scene, &plan.name, "go", group(&struck))?;
     }
     scene.flush()
+}
+
+/// The worker, the server and the grant that were hit.
+fn hit(
+    scene: &Scene,
+    kind: &FaultKind,
+    struck: &Struck,
+) -> (Option<String>, Option<String>, Option<GrantId>) {
+    match struck.clone() {
+        Struck::Worker(name, _, grant) => {
+            // What is done to a worker's sessions is done at the server.
+            let ends = kind.onset.contains(&Action::EndSessions);
+            let server = ends.then(|| scene.service_name(Service::Lock).to_owned());
+            (Some(name), server, grant)
+        }
+        Struck::Server(name, _) => (None, Some(name), None),
+        Struck::Edges(_, Some((worker, grant))) => (Some(worker), None, grant),
+        Struck::Edges(_, None) => (None, None, None),
+    }
 }
 
 /// An onset that was not seen to work may have told a server something all the same: undoes that.

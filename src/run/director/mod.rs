@@ -25,6 +25,7 @@ mod progress;
 mod ready;
 mod scene;
 mod servers;
+mod sessions;
 mod standing;
 mod strike;
 mod telling;

@@ -54,7 +54,9 @@ impl Scene {
 
     /// The lock lives on a Postgres server.
     pub fn locks_on_postgres(&self) -> bool {
-        backends::live_on(&self.plan.lock.backend, Servers::Postgres)
+        let backend = &self.plan.lock.backend;
+        backends::live_on(backend, Servers::Postgres)
+            || backends::live_on(backend, Servers::PostgresSessions)
     }
 
     /// The lock lives on an etcd.

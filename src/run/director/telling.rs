@@ -135,7 +135,8 @@ pub async fn forgotten(
     })
 }
 
-fn said(
+/// What a server was told, and what it answered.
+pub fn said(
     scene: &mut Scene,
     (fault, server): (&str, &str),
     command: String,
