@@ -1,7 +1,8 @@
 //! What to look at first: which drill is not as it should be, since when, and why.
 
 use super::super::past::file::Past;
-use super::super::past::trend::{Series, Worse};
+use super::super::past::trend::Series;
+use super::super::past::worse::Worse;
 use super::super::words::{count, verdict_word};
 use super::changed;
 use super::trend::{SERIES_MAX, link, mark};
