@@ -5,6 +5,7 @@ use super::holding::unheard;
 use super::protection::reached;
 use super::{beside, faults_done, finding, inverted, needed};
 use crate::checks::{EVIDENCE, Outcome};
+use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::frames::Did;
@@ -12,7 +13,6 @@ use crate::report::scene::tenure::Tenure;
 use crate::report::scene::writes::Fate;
 use crate::report::sentence::Sentence;
 use crate::report::words::{at, count, fence_word};
-use crate::plan::Plan;
 use crate::store::Fence;
 use crate::verdict::Protection;
 
