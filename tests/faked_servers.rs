@@ -23,9 +23,29 @@ fn a_stopped_server_that_somebody_continued() {
     end.is_inconclusive("freeze: thread");
 }
 
+/// One of three that have a vote each, while the others answer.
+const HANG: &str = r#"summary = "one server hangs"
+class = "correctness"
+[lock]
+backend = "redlock"
+lease = "2s"
+[store]
+kind = "sqlite"
+fence = "atomic"
+[worker.a]
+script = ["acquire", "write", "hold until hang.healed", "release", "acquire", "release"]
+[fault.hang]
+kind = "stop-server"
+target = "redis-2"
+when = { after = "a.write.1.accepted" }
+for = "300ms"
+"#;
+
 #[test]
 fn a_stopped_voter_that_somebody_continued() {
-    let end = meddled("redlock-hung", "fault hang (stop-server) began", |lab| {
+    let home = Lab::new();
+    let drill = file(&home, "hang", HANG);
+    let end = meddled(&drill, "fault hang (stop-server) began", |lab| {
         if let Some(server) = server(lab, "redis-2") {
             let _ = kill(server, Signal::SIGCONT);
         }

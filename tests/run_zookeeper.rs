@@ -37,6 +37,8 @@ script  = ["enter 10s", "write", "release"]
 fn a_suite_leaves_out_the_drill_whose_server_is_not_here_and_says_what_brings_it() {
     let elsewhere = CALM.replace("backend = \"redis\"", "backend = \"zookeeper\"");
     let lab = Lab::with_drills(&[("calm", CALM), ("elsewhere", &elsewhere)]);
+    let beside = lab.folder.path().join("beside.toml");
+    std::fs::write(&beside, &elsewhere).unwrap();
     let run = |words: &[&str]| {
         let mut command = lab.command(&[&["run"], words].concat());
         let command = command.current_dir(lab.folder.path());
@@ -54,7 +56,7 @@ fn a_suite_leaves_out_the_drill_whose_server_is_not_here_and_says_what_brings_it
     // Who asks for it by name, or for that lock, is told that this machine is not ready.
     for words in [
         &["elsewhere"][..],
-        &["--all", "elsewhere"],
+        &["--all", "beside.toml"],
         &["--all", "--lock", "zookeeper"],
     ] {
         let (code, text) = run(words);

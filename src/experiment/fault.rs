@@ -73,11 +73,8 @@ fn can_hit(reading: &mut Reading, kind: &FaultKind, target: &Target, section: &S
         // That server's clock dates the store's log: it would be the lab's clock that jumps.
         Target::Server(Service::Store) => kind.hits == Hits::Server,
         Target::Everyone => kind.hits == Hits::Edge,
-        // Whether a process dies or stands still does not depend on what it is there for. Whose
-        // clock can be moved depends on the lock.
-        Target::Member(_) => {
-            kind.moves_clock() || kind.hits == Hits::Server && kind.is_done_to_a_process()
-        }
+        // Whether a process dies or stands still does not depend on what it is there for.
+        Target::Member(_) => kind.is_done_to_one_of_several(),
     };
     if fits {
         return;

@@ -71,14 +71,17 @@ impl FaultKind {
         })
     }
 
-    /// Whether all that it does is done to a process from outside, whatever that process is.
-    pub fn is_done_to_a_process(&self) -> bool {
-        self.onset.iter().all(|action| {
+    /// Whether it can be done to one of several servers: all of it is done to a process from outside,
+    /// whatever that process is. Whether the clock of one can be moved depends on the lock.
+    pub fn is_done_to_one_of_several(&self) -> bool {
+        let to_a_process = |action: &Action| {
             matches!(
                 action,
                 Action::KillGroup | Action::StopGroup | Action::AwaitNobody
             )
-        })
+        };
+        let server = self.hits == Hits::Server && self.onset.iter().all(to_a_process);
+        server || self.moves_clock()
     }
 
     /// Whether it moves a clock.

@@ -9,8 +9,10 @@ use crate::timeline::history::{Grant, History, StoreAttempt};
 pub(super) struct Uncounted {
     /// Another was entitled as well, or may have been.
     shared: usize,
-    /// The writer had no grant, not this fencing token, or its entitlement was over.
+    /// The writer had no grant, or its entitlement was over.
     without: usize,
+    /// It sent another fencing token than its grant has.
+    misnumbered: usize,
     /// Begin or end of the writer's entitlement is not known finely enough.
     unsure: usize,
 }
@@ -25,8 +27,8 @@ impl Uncounted {
         let over = write.applied.saturating_sub(history.epsilon_ns);
         match grant {
             None => self.without += 1,
-            Some(grant) if grant.fencing != write.fencing => self.without += 1,
             Some(grant) if grant.doubt.is_none() && grant.possible.to < over => self.without += 1,
+            Some(grant) if grant.fencing != write.fencing => self.misnumbered += 1,
             Some(_) if crowd.shared_at(write.applied) => self.shared += 1,
             Some(_) => self.unsure += 1,
         }
@@ -42,6 +44,10 @@ impl Uncounted {
             (
                 self.without,
                 "of a writer that was not entitled, or no longer".to_owned(),
+            ),
+            (
+                self.misnumbered,
+                "under another fencing token than its writer's grant has".to_owned(),
             ),
             (
                 self.unsure,

@@ -64,7 +64,7 @@ impl Voters {
         flaw: Option<Flaw>,
     ) -> Result<Voters, LockError> {
         let links = links(addresses)?;
-        let different: BTreeSet<&str> = links.iter().map(|link| link.address()).collect();
+        let different: BTreeSet<_> = links.iter().map(|link| link.address()).collect();
         if different.len() < links.len() {
             return Err(LockError::Address {
                 address: addresses.to_owned(),
@@ -84,8 +84,7 @@ impl Voters {
 
     /// A way to each, for connections of one's own.
     pub(super) fn routes(&self) -> Vec<Route> {
-        let links = self.links.iter();
-        links.map(|link| Route::Server(Arc::clone(link))).collect()
+        self.links.iter().cloned().map(Route::Server).collect()
     }
 
     /// Connects all and makes the scripts known; a quorum must be there.
@@ -125,10 +124,9 @@ impl Voters {
 
     /// Asks these servers.
     pub(super) fn ask(&self, servers: impl IntoIterator<Item = usize>, errand: &Errand) -> Asking {
-        let until = self.until(errand);
         let asked = servers.into_iter().filter_map(|server| {
             let link = self.links.get(server)?;
-            Some(self.ask_one((server, link), errand.clone(), until))
+            Some(self.ask_one((server, link), errand.clone()))
         });
         Asking {
             asked: asked.collect(),
@@ -159,17 +157,17 @@ impl Voters {
         }
     }
 
-    fn ask_one(
-        &self,
-        (server, link): (usize, &Arc<Link>),
-        errand: Errand,
-        until: Instant,
-    ) -> Asked {
+    fn ask_one(&self, (server, link): (usize, &Arc<Link>), errand: Errand) -> Asked {
+        let until = self.until(&errand);
         let sent = Arc::new(AtomicBool::new(false));
         let (words, link, left) = (Arc::clone(&self.words), Arc::clone(link), Arc::clone(&sent));
         let to = Arc::clone(&link);
         let answer = Box::pin(async move {
             to.live(until).await?;
+            // Nobody would wait for its answer.
+            if Instant::now() >= until {
+                return Err(NoAnswer::NotSent("no time was left".into()));
+            }
             left.store(true, Ordering::Relaxed);
             let keys: Vec<&str> = errand.keys.iter().map(String::as_str).collect();
             let args: Vec<&str> = errand.args.iter().map(String::as_str).collect();
@@ -208,19 +206,16 @@ impl Asking {
         .await
     }
 
-    /// Sees to each of them, whoever has answered: one that is not polled is not asked, and whoever
-    /// holds the lock would miss its vote.
+    /// Sees to each, whoever has answered: one that is not polled is not asked, and no vote comes.
     fn poll(&mut self, context: &mut Context<'_>) {
         let (heard, mut turn) = (&mut self.heard, true);
         self.asked.retain_mut(|asked| {
-            if !turn {
+            let polled = turn.then(|| asked.answer.as_mut().poll(context));
+            turn &= !self.in_turn;
+            let Some(Poll::Ready(answer)) = polled else {
                 return true;
-            }
-            turn = !self.in_turn;
-            match asked.answer.as_mut().poll(context) {
-                Poll::Ready(answer) => heard.push_back((asked.server, answer)),
-                Poll::Pending => return true,
-            }
+            };
+            heard.push_back((asked.server, answer));
             false
         });
     }

@@ -22,6 +22,7 @@ pub(super) fn from_clients(history: &History) -> Vec<Tenure> {
                 step: operation.step.clone(),
                 worker: Some(history.worker_name(operation.worker).to_owned()),
                 server: None,
+                key: None,
                 grant: Some(grant.clone()),
                 fencing,
                 from: back.at,

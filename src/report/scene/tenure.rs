@@ -29,6 +29,8 @@ pub struct Tenure {
     pub worker: Option<String>,
     /// The server that made it; none if no server was observed.
     pub server: Option<String>,
+    /// The key, as the server has it; none if no server was observed.
+    pub key: Option<String>,
     /// Grant, if it could be traced to an attempt.
     pub grant: Option<GrantId>,
     /// Fencing token.
@@ -68,6 +70,11 @@ impl Tenure {
     /// Its worker in a sentence, known or not.
     pub fn who(&self) -> &str {
         self.worker.as_deref().unwrap_or("somebody")
+    }
+
+    /// Its key, if that is not the other's: the two keep nobody out from each other.
+    pub fn other_key(&self, other: &Tenure) -> Option<&str> {
+        self.key.as_deref().filter(|_| self.key != other.key)
     }
 
     /// It goes on when the record ends, ns.
@@ -156,6 +163,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
             .worker
             .map(|worker| history.worker_name(worker).to_owned()),
         server: Some(grant.server.clone()),
+        key: Some(grant.key.clone()),
         grant: grant.id.clone(),
         fencing: grant.fencing.map(|token| token.0),
         from,

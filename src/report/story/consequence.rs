@@ -82,7 +82,7 @@ fn taken(scene: &Scene, write: &WriteMark, harm: Harm) -> Sentence {
 }
 
 /// Stale by its number alone: its writer was granted the lock last, by the one server that grants it,
-/// and was entitled.
+/// and was entitled. Whoever holds another key than the others holds nothing of theirs.
 pub fn is_misnumbered(scene: &Scene, write: &WriteMark) -> bool {
     let own = write.tenure.and_then(|tenure| scene.tenures.get(tenure));
     // A server that another has taken over from may grant what is no longer its to give.
@@ -92,9 +92,12 @@ pub fn is_misnumbered(scene: &Scene, write: &WriteMark) -> bool {
         return false;
     }
     own.is_some_and(|own| {
-        let mut later = scene.tenures.iter();
-        let later = later.any(|other| own.from < other.from && other.from < write.at());
-        write.is_older() && !write.borrowed && !later && write.at() < own.entitled
+        let mut others = scene.tenures.iter();
+        let replaced = others.any(|other| {
+            let later = own.from < other.from && other.from < write.at();
+            later || other.other_key(own).is_some()
+        });
+        write.is_older() && !replaced && write.at() < own.entitled
     })
 }
 

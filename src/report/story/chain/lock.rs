@@ -148,10 +148,13 @@ fn number(before: &[Tenure], tenure: &Tenure) -> Option<String> {
     let highest = before.iter().filter(|other| other.fencing.is_some());
     let highest = highest.max_by_key(|other| other.fencing)?;
     let who = highest.who();
+    let of = of_another(highest, tenure, "on");
     match highest.fencing? {
-        same if same == own => Some(format!(", the same number that {who} was granted before")),
+        same if same == own => Some(format!(
+            ", the same number that {who} was granted before{of}"
+        )),
         higher if higher > own => Some(format!(
-            ", a lower number than the {higher} that {who} was granted before"
+            ", a lower number than the {higher} that {who} was granted before{of}"
         )),
         _lower => None,
     }
@@ -164,8 +167,16 @@ fn both(scene: &Scene, before: &[Tenure], tenure: &Tenure) -> Option<String> {
         other.worker != tenure.worker && other.entitled > apart
     };
     let other = before.iter().rfind(still)?;
-    let who = other.who();
-    Some(format!(", while {who} is still entitled"))
+    let (who, to) = (other.who(), of_another(other, tenure, "to"));
+    Some(format!(", while {who} is still entitled{to}"))
+}
+
+/// That this is about another key than the one that was granted now.
+fn of_another(other: &Tenure, now: &Tenure, to: &str) -> String {
+    let both = other.other_key(now).zip(now.key.as_deref());
+    both.map_or_else(String::new, |(other, own)| {
+        format!(" {to} the key `{other}`, which is not its own `{own}`")
+    })
 }
 
 /// What workers were told and what became of them.
