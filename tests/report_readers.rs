@@ -288,6 +288,10 @@ fn what_to_look_at_first_is_not_what_the_alphabet_says() {
         }
     };
     use Verdict::{Fail, Inconclusive, Pass};
+    drill("g-limit", &[Verdict::Limit], |_| {});
+    drill("h-limit", &[Verdict::Limit], |entry| {
+        entry.protection = Protection::Lost;
+    });
     drill("a-unclear", &[Inconclusive], |_| {});
     drill("b-often", &[Fail, Fail, Fail], |_| {});
     drill("c-once-of-two", &[Pass, Fail], |_| {});
@@ -316,6 +320,7 @@ fn what_to_look_at_first_is_not_what_the_alphabet_says() {
         &[
             "The work was lost.",
             "Not red, as it must be: control unfenced",
+            "does not hold: h-limit (the work was lost), g-limit.",
         ],
     );
 }

@@ -84,12 +84,18 @@ pub fn counts(history: &History) -> Counts {
 
 /// A server that is frozen, emptied or cut off from its replicas does not end.
 fn done_to_servers(history: &History) -> Vec<(String, String, usize)> {
-    let done = history.faults.iter().filter_map(|window| {
-        let server = window.server.clone()?;
-        let times = window.onsets.len();
-        (times > 0).then(|| (window.kind.clone(), server, times))
-    });
-    done.collect()
+    let mut done: Vec<(String, String, usize)> = Vec::new();
+    for window in &history.faults {
+        let (Some(server), times @ 1..) = (&window.server, window.onsets.len()) else {
+            continue;
+        };
+        let same = |one: &&mut (String, String, usize)| one.0 == window.kind && one.1 == *server;
+        match done.iter_mut().find(same) {
+            Some(known) => known.2 += times,
+            None => done.push((window.kind.clone(), server.clone(), times)),
+        }
+    }
+    done
 }
 
 /// When the last worker was done, lab time, ns: what ends later was ended by the lab.

@@ -2,7 +2,7 @@
 //! format of Prometheus. Durations are seconds and counters end in `_total`, as its conventions
 //! want; a figure that the run has not is not there.
 
-use super::counts::counts;
+use super::counts::{Counts, counts};
 use super::error::ReportError;
 use super::holds;
 use super::measures;
@@ -87,18 +87,6 @@ fn signals_of(page: &mut Page, history: &History) {
         holds::ended(&held),
     );
     page.family(
-        "lockdrill_held_at_end",
-        "gauge",
-        "Grants still held when the record ends.",
-        [(String::new(), holds::open(&held).len() as f64)],
-    );
-    page.family(
-        "lockdrill_unheard_grants_total",
-        "counter",
-        "Grants that the server made and of which the worker that had asked never heard.",
-        by("kind", &[("grant", counts.unheard)]),
-    );
-    page.family(
         "lockdrill_renewals_total",
         "counter",
         "Renewals by their outcome.",
@@ -128,11 +116,29 @@ fn signals_of(page: &mut Page, history: &History) {
         "Operations whose outcome nobody was told.",
         by("kind", &[("operation", counts.unknown)]),
     );
+    beside(page, &counts, &held);
+}
+
+/// What the seven signals do not say: what has not ended, what nobody heard of, what was done to servers.
+fn beside(page: &mut Page, counts: &Counts, held: &[holds::Hold]) {
+    let one = |label: &str, n: usize| [(label.to_owned(), n as f64)];
+    page.family(
+        "lockdrill_held_at_end",
+        "gauge",
+        "Grants still held when the record ends.",
+        [(String::new(), holds::open(held).len() as f64)],
+    );
+    page.family(
+        "lockdrill_unheard_grants_total",
+        "counter",
+        "Grants that the server made and of which the worker that had asked never heard.",
+        one("kind=\"grant\"", counts.unheard),
+    );
     page.family(
         "lockdrill_lock_server_exits_total",
         "counter",
         "Times that a server of the lab ended during the run.",
-        by("kind", &[("server", counts.server_exits)]),
+        one("kind=\"server\"", counts.server_exits),
     );
     let done = counts.done_to_servers.iter().map(|(kind, server, times)| {
         let labels = format!("kind=\"{}\",server=\"{}\"", escaped(kind), escaped(server));

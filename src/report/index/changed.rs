@@ -1,7 +1,8 @@
 //! When it changed, to the execution: lockdrill itself, and how a drill ends. A night may hold many.
 
 use super::super::past::file::Past;
-use super::super::past::trend::{Series, Worse};
+use super::super::past::trend::Series;
+use super::super::past::worse::Worse;
 use super::super::words::count;
 use maud::{Markup, html};
 

@@ -1,11 +1,12 @@
 //! What to look at first: which drill is not as it should be, since when, and why.
 
 use super::super::past::file::Past;
-use super::super::past::trend::{Night, Series, Worse};
+use super::super::past::trend::Series;
+use super::super::past::worse::Worse;
 use super::super::words::{count, verdict_word};
 use super::changed;
 use super::trend::{SERIES_MAX, link, mark};
-use crate::verdict::Verdict;
+use crate::verdict::{Protection, Verdict};
 use maud::{Markup, html};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -29,12 +30,7 @@ pub(super) fn section(
     let absent = series
         .iter()
         .filter(|series| series.nights.keys().next_back() != last)
-        .map(|series| series.drill.as_str());
-    let limits = series.iter().filter(|series| {
-        let last = series.last().and_then(Night::worst);
-        last == Some(Verdict::Limit)
-    });
-    let limits = limits.map(|series| series.drill.as_str()).collect();
+        .map(|series| series.drill.clone());
     html! {
         h2 { "What to look at first" }
         @if found.is_empty() { p { (nothing(series)) } } @else {
@@ -45,7 +41,7 @@ pub(super) fn section(
                 }
             }
         }
-        (named("At the limit that the drill's file names, as it says beforehand, and no failure: the check that it names does not hold", limits))
+        (named("At the limit that the drill's file names, as it says beforehand, and no failure: the check that it names does not hold", limits(series)))
         (named("Did not run in the last night", absent.collect()))
     }
 }
@@ -140,10 +136,28 @@ fn since(series: &Series, worse: &Worse) -> String {
     }
 }
 
-fn named(what: &str, names: Vec<&str>) -> Markup {
+/// Drills that ended at their limit, first those in which the work was lost.
+fn limits(series: &[Series]) -> Vec<String> {
+    let nights = series.iter().filter_map(|one| Some((one, one.last()?)));
+    let mut limits: Vec<(bool, &str)> = nights
+        .filter(|(_, night)| night.worst() == Some(Verdict::Limit))
+        .map(|(one, night)| {
+            let lost = night.protection == Some(Protection::Lost);
+            (lost, one.drill.as_str())
+        })
+        .collect();
+    limits.sort_by_key(|(lost, _)| !lost);
+    let told = limits.into_iter().map(|(lost, drill)| match lost {
+        true => format!("{drill} (the work was lost)"),
+        false => drill.to_owned(),
+    });
+    told.collect()
+}
+
+fn named(what: &str, names: Vec<String>) -> Markup {
     html! {
         @if !names.is_empty() {
-            p { (what) ": " (names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", "))
+            p { (what) ": " (names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", "))
                 @if names.len() > NAMED_MAX { " and " (names.len() - NAMED_MAX) " more" } "." }
         }
     }

@@ -17,6 +17,7 @@ use std::path::Path;
 
 pub mod file;
 pub mod trend;
+pub mod worse;
 
 /// Version of the line's format.
 pub const FORMAT: u32 = 1;

@@ -5,6 +5,7 @@ use super::holding::unheard;
 use super::protection::reached;
 use super::{beside, faults_done, finding, inverted, needed};
 use crate::checks::{EVIDENCE, Outcome};
+use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::Scene;
 use crate::report::scene::frames::Did;
@@ -144,15 +145,23 @@ fn taken_once(arm: &ArmModel) -> Option<Sentence> {
     let again = scene.writes.iter().filter(|write| write.again);
     let first = again.clone().next()?;
     let job = first.job.as_deref()?;
-    let told = Sentence::of(format!(
-        "the store takes a job once, however often it comes: {job} came again with "
-    ))
-    .event(first.write.as_str(), first.event);
+    let (head, tail) = match arm.plan().is_some_and(Plan::has_conditions) {
+        true => (
+            "a write changes its job only while that is pending",
+            ", and nothing changed, whoever had the lock",
+        ),
+        false => (
+            "the store takes a job once, however often it comes",
+            ", and nothing changed; the lock kept the workers apart",
+        ),
+    };
+    let told = Sentence::of(format!("{head}: {job} came again with "))
+        .event(first.write.as_str(), first.event);
     let others = again.filter(|write| write.write != first.write && write.job == first.job);
     let told = others.fold(told, |told, write| {
         told.text(" and ").event(write.write.as_str(), write.event)
     });
-    Some(told.text(", and nothing changed; the lock kept the workers apart"))
+    Some(told.text(tail))
 }
 
 /// A held request arrived while another held the lock, and changed nothing.

@@ -26,6 +26,15 @@ pub struct Done {
     pub threads: Vec<ThreadLook>,
 }
 
+impl Done {
+    fn beginning(began: u64) -> Done {
+        Done {
+            began,
+            ..Done::default()
+        }
+    }
+}
+
 /// What a heal did.
 #[derive(Debug, Default)]
 pub struct Undone {
@@ -43,10 +52,7 @@ pub async fn all(
     actions: &[Action],
     (plan, struck): (&FaultPlan, &Struck),
 ) -> Result<Result<Done, String>, DirectorError> {
-    let mut done = Done {
-        began: scene.now(),
-        ..Done::default()
-    };
+    let mut done = Done::beginning(scene.now());
     for action in actions {
         match action {
             Action::StopGroup => match stop::stop_group(pgid(struck)?) {
