@@ -1,4 +1,5 @@
-//! When the lock was free, as far as the record tells it apart from a change of hands.
+//! When the lock was free, as far as the record tells it apart from a change of hands; whose promise
+//! outlives its key; which grant nobody was told of.
 
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::Tenure;
@@ -31,4 +32,12 @@ pub fn still_entitled(scene: &Scene, held_until: u64) -> Option<&Tenure> {
     };
     let still = scene.tenures.iter().filter(outlives);
     still.max_by_key(|tenure| tenure.entitled)
+}
+
+/// Its worker was never told of it: no answer came, or it died before.
+pub(super) fn unheard(tenure: &Tenure) -> &'static str {
+    match tenure.unheard {
+        true => ", of which it never heard",
+        false => "",
+    }
 }

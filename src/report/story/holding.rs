@@ -2,6 +2,7 @@
 //! held it, or that nobody did, or that the record had ended.
 
 use super::free::blur;
+pub(super) use super::free::unheard;
 pub use super::free::{free_before, still_entitled};
 use crate::report::scene::Scene;
 use crate::report::scene::tenure::{Ended, Tenure};
@@ -242,13 +243,5 @@ impl Line<'_> {
             None if shown(held_until) => format!(", then nobody until the record ends at {ends}"),
             None => format!("; the record ends at {ends}"),
         }
-    }
-}
-
-/// Its worker was never told of it: no answer came, or it died before.
-pub(super) fn unheard(tenure: &Tenure) -> &'static str {
-    match tenure.unheard {
-        true => ", of which it never heard",
-        false => "",
     }
 }
