@@ -136,7 +136,9 @@ fn saver(arm: &ArmModel) -> Option<(&'static str, Sentence)> {
     let scene = &arm.scene;
     let owners = || owners_compared(scene).map(|told| ("owner check", told));
     let lease = || dead_holder(scene).map(|told| ("lease", told));
-    owners().or_else(|| stopped_itself(arm)).or_else(lease)
+    owners()
+        .or_else(|| left_out::stopped_itself(arm))
+        .or_else(lease)
 }
 
 /// A job came more than once, and the store took it once.
@@ -180,43 +182,6 @@ fn owners_compared(scene: &Scene) -> Option<Sentence> {
             .event("held the lock", other.granted_by)
             .text(" and changed nothing of it"),
     )
-}
-
-/// A worker was told of its loss, wrote nothing after, and the next one was let in. Where its script
-/// asks before it writes, it is the asking that stopped it, however late it was told.
-fn stopped_itself(arm: &ArmModel) -> Option<(&'static str, Sentence)> {
-    let scene = &arm.scene;
-    let stopped = finding(arm, "stops_after_loss")?;
-    if stopped.outcome != Outcome::Holds || stopped.vacuous {
-        return None;
-    }
-    let (loss, next) = scene.losses.iter().find_map(|loss| {
-        if !left_out::a_write(arm, &loss.worker) {
-            return None;
-        }
-        let mut later = scene.tenures.iter().filter(|next| next.from >= loss.at);
-        let next = later.find(|next| next.worker.as_ref() != Some(&loss.worker))?;
-        Some((loss, next))
-    })?;
-    let (name, lost) = (&loss.worker, at(loss.at));
-    let (word, by, so) = match left_out::asked(arm, loss) {
-        Some(asked) => (
-            ASKED,
-            "asking before the write",
-            Sentence::of(format!(" at {lost} that its lock is lost and "))
-                .event("asked", asked)
-                .text(" before its next write, so it stopped;"),
-        ),
-        None => (
-            "told of its loss",
-            "the worker itself",
-            Sentence::of(format!(
-                " at {lost} that its lock is lost and began no protected step after it;"
-            )),
-        ),
-    };
-    let told = Sentence::of(format!("{by}: {name} ")).event("was told", loss.event);
-    Some((word, let_in(told.then(so), "", next)))
 }
 
 /// Goes on to the one who was let in.
