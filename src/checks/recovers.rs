@@ -116,7 +116,7 @@ impl Recovers {
 /// From when on a free lock is owed to contenders: the last heal (what was done to a server once
 /// and for all is over when it is done, and so is what leaves a quorum alone) or, if there is none,
 /// the first death of a holder.
-fn owed_since(history: &History) -> Option<u64> {
+pub fn owed_since(history: &History) -> Option<u64> {
     let mut ends = Vec::new();
     for window in &history.faults {
         let of_server = window.server.is_some();

@@ -18,6 +18,7 @@ pub mod tenure;
 pub mod waits;
 pub mod writes;
 
+use crate::checks::recovers::owed_since;
 use crate::ids::GrantId;
 use crate::timeline::history::History;
 use belief::Belief;
@@ -80,6 +81,8 @@ pub struct Scene {
     pub stopped: Vec<(String, u64, u64)>,
     /// Workers that were killed and never came back.
     pub deaths: Vec<Death>,
+    /// From when on a free lock was owed to whoever waited.
+    pub owed: Option<u64>,
     /// When the record ends.
     pub ends: u64,
     /// Times closer than this prove nothing about order.
@@ -123,6 +126,7 @@ impl Scene {
             busy: waits::busy(history),
             stopped: waits::stopped(history),
             deaths: waits::deaths(history),
+            owed: owed_since(history),
             ends: history.last_at,
             tenures,
             epsilon: history.epsilon_ns,

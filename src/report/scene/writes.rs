@@ -101,9 +101,9 @@ impl WriteMark {
         older || self.twin.is_some()
     }
 
-    /// Its writer claims no grant and has no token: it writes without the lock.
+    /// Its writer claims no grant and has no token: it writes without the lock, and changes something.
     pub fn is_lockless(&self) -> bool {
-        !self.seal && self.grant.is_none() && self.fencing.is_none()
+        !self.seal && !self.again && self.grant.is_none() && self.fencing.is_none()
     }
 
     /// Late, under a borrowed token, or older than what the store knew; a rightful writer's that was

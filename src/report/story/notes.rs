@@ -76,31 +76,31 @@ pub fn stopped_believer(scene: &Scene) -> Option<String> {
 }
 
 fn recovery(scene: &Scene, plan: &Plan) -> String {
-    let last_heal = scene
-        .faults
-        .iter()
-        .filter_map(|fault| fault.removed.or(fault.healed))
-        .max();
     let bound = format!(
         "the bound is the granted lease ({}) plus an allowance ({})",
         secs(ms(plan.lock.lease_ms)),
         secs(ms(plan.recovery_bound_ms))
     );
-    let Some(healed) = last_heal else {
+    let Some(since) = scene.owed else {
         return bound;
+    };
+    let mut heals = scene.faults.iter();
+    let heal = match heals.any(|fault| fault.removed.or(fault.healed) == Some(since)) {
+        true => "the last heal at ",
+        false => "",
     };
     let gaps = scene.tenures.iter().zip(free_before(scene));
     let before: Vec<String> = gaps
-        .filter_map(|(next, since)| Some((since?, next.from)))
-        .filter(|(_, until)| *until < healed)
-        .map(|(since, until)| stretch(since, until))
+        .filter_map(|(next, free)| Some((free?, next.from)))
+        .filter(|(_, until)| *until < since)
+        .map(|(free, until)| stretch(free, until))
         .collect();
     if before.is_empty() {
-        return format!("{bound}; it counts from the last heal at {} on", at(healed));
+        return format!("{bound}; it counts from {heal}{} on", at(since));
     }
     format!(
-        "{bound}; it counts from the last heal at {} on. That the lock was free {} was before that heal and is not judged here",
-        at(healed),
+        "{bound}; it counts from {heal}{} on. That the lock was free {} was before that and is not judged here",
+        at(since),
         before.join(", ")
     )
 }

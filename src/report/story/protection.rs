@@ -75,12 +75,13 @@ fn kept(arm: &ArmModel) -> Sentence {
         ))
         .then(told(scene, late)),
         None => Sentence::of(format!(
-            "{writes} reached the store, {} late or older than one that it had taken; no stale write was tried, and {fence}{}",
-            if reached(scene).count() == 1 {
-                "not"
-            } else {
-                "none of them"
+            "{writes} reached the store{} late or older than one that it had taken; no {}stale write was tried, and {fence}{}",
+            match (idle(scene), reached(scene).count()) {
+                (Some(idle), _) => format!("; {idle}; no other was"),
+                (None, 1) => ", not".to_owned(),
+                (None, _) => ", none of them".to_owned(),
             },
+            idle(scene).map_or("", |_| "other "),
             jobs(arm)
         )),
     }
@@ -91,6 +92,17 @@ fn jobs(arm: &ArmModel) -> String {
     let published = finding(arm, "published_once");
     let kept = published.filter(|found| found.outcome == Outcome::Holds && !found.vacuous);
     kept.map_or_else(String::new, |found| format!("; {}", bare(&found.why)))
+}
+
+/// Writes that found their job done: they changed nothing, so that none of them can be stale.
+pub fn idle(scene: &Scene) -> Option<String> {
+    match reached(scene).filter(|write| write.again).count() {
+        0 => None,
+        1 => Some("1 found its job done and changed nothing, however late it came".to_owned()),
+        n => Some(format!(
+            "{n} found their job done and changed nothing, however late they came"
+        )),
+    }
 }
 
 /// Writes (not seals) that reached the store.

@@ -1,7 +1,7 @@
 //! Whether a stale write was accepted, and what the store did with those that should not have been
 //! tried or should have been taken.
 
-use super::protection::{most_telling, reached, seals, stale, told, without_lock};
+use super::protection::{idle, most_telling, reached, seals, stale, told, without_lock};
 use super::{consequence, inverted};
 use crate::report::model::ArmModel;
 use crate::report::scene::Scene;
@@ -48,6 +48,9 @@ fn none(scene: &Scene) -> Vec<Sentence> {
     let many = reached(scene).nth(1).is_some();
     let reached = counted(scene);
     let mut sentences = vec![Sentence::of(match (&inverted, lockless) {
+        (None, None) if idle(scene).is_some() => {
+            format!("none that could change anything was tried: {reached}")
+        }
         (None, None) => {
             let each = if many { "each " } else { "" };
             format!("none was tried: {reached}, {each}in order and within its lease")
@@ -57,6 +60,7 @@ fn none(scene: &Scene) -> Vec<Sentence> {
         ),
         (None, Some(_)) => format!("none with a fencing token was tried: {reached}"),
     })];
+    sentences.extend(idle(scene).map(Sentence::of));
     sentences.extend(inverted);
     sentences.extend(lockless.map(|write| without_lock(scene, write)));
     sentences
