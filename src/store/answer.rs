@@ -1,4 +1,4 @@
-//! What a store answers.
+//! What a store answers, and why it does not.
 
 use crate::ids::FencingToken;
 
@@ -53,4 +53,14 @@ impl ReadAnswer {
             StoreAnswer::Unknown(why) => ReadAnswer::Unknown(why),
         }
     }
+}
+
+/// A store could not be opened or read.
+#[derive(Debug, thiserror::Error)]
+#[error("store `{location}`: {message}")]
+pub struct StoreError {
+    /// Where it is.
+    pub location: String,
+    /// What went wrong.
+    pub message: String,
 }

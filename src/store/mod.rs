@@ -10,6 +10,7 @@
 //! two lines here.
 
 use crate::ids::{FencingToken, GrantId};
+use rule::{Decision, JobRule, Mark, Ruling};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -26,7 +27,7 @@ mod spec;
 pub mod sqlite;
 mod wall_time;
 
-pub use answer::{ReadAnswer, StoreAnswer};
+pub use answer::{ReadAnswer, StoreAnswer, StoreError};
 pub use spec::{Condition, Fence, Reads, StoreSpec};
 
 /// What is put to the store.
@@ -92,16 +93,6 @@ pub struct Standing {
     pub jobs: BTreeMap<String, u64>,
 }
 
-/// A store could not be opened or read.
-#[derive(Debug, thiserror::Error)]
-#[error("store `{location}`: {message}")]
-pub struct StoreError {
-    /// Where it is.
-    pub location: String,
-    /// What went wrong.
-    pub message: String,
-}
-
 /// Called at the last moment before the store is changed: for `atomic` and `off` just before the
 /// one statement leaves, for `racy` between its read and its write. May block; never called
 /// inside a transaction that would block other writers.
@@ -110,27 +101,77 @@ pub type Armed<'a> = &'a (dyn Fn() + Send + Sync);
 /// What every store does.
 #[async_trait::async_trait]
 pub trait ProtectedStore: Send {
-    /// One attempt under this store's fence, with the write that a read was shown.
+    /// What it was opened with.
+    fn spec(&self) -> &StoreSpec;
+
+    /// The mark of a resource as it stands now.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    async fn mark(&mut self, resource: &str) -> Result<Mark, StoreError>;
+
+    /// How often a job has taken effect by now.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    async fn times_done(&mut self, resource: &str, job: &str) -> Result<u64, StoreError>;
+
+    /// One attempt, in one step, with the write that a read was shown. What was decided is applied,
+    /// and what was not is decided in that step.
     async fn put(
+        &mut self,
+        attempt: &Attempt,
+        ruled: (AttemptKind, Ruling),
+        armed: Armed<'_>,
+    ) -> (StoreAnswer, Option<String>);
+
+    /// What the client itself decides beforehand, where the store is to compare like that.
+    ///
+    /// # Errors
+    /// When it has to look and the store cannot be read.
+    async fn ruling(&mut self, attempt: &Attempt, kind: AttemptKind) -> Result<Ruling, StoreError> {
+        let spec = self.spec();
+        let (once, decided, job) = (spec.once, spec.decision(kind), spec.job_rule(attempt));
+        let decision = match decided {
+            Some(decision) => decision,
+            None => Decision::Before {
+                admitted: self.mark(&attempt.resource).await?.admits(attempt, once),
+            },
+        };
+        let job = match (job, &attempt.job) {
+            (Some(job), _) => job,
+            (None, None) => JobRule::Blind,
+            (None, Some(job)) => JobRule::seen(self.times_done(&attempt.resource, job).await?),
+        };
+        Ok((decision, job))
+    }
+
+    /// One attempt under this store's fence, with the write that a read was shown.
+    async fn attempt(
         &mut self,
         attempt: &Attempt,
         kind: AttemptKind,
         armed: Armed<'_>,
-    ) -> (StoreAnswer, Option<String>);
+    ) -> (StoreAnswer, Option<String>) {
+        match self.ruling(attempt, kind).await {
+            Ok(ruling) => self.put(attempt, (kind, ruling), armed).await,
+            Err(error) => (StoreAnswer::Failed(error.message), None),
+        }
+    }
 
     /// Writes, if the fencing token allows it.
     async fn write(&mut self, attempt: &Attempt, armed: Armed<'_>) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Write, armed).await.0
+        self.attempt(attempt, AttemptKind::Write, armed).await.0
     }
 
     /// Raises the mark on entry, so that an older holder is refused before the first write.
     async fn seal(&mut self, attempt: &Attempt) -> StoreAnswer {
-        self.put(attempt, AttemptKind::Seal, &|| ()).await.0
+        self.attempt(attempt, AttemptKind::Seal, &|| ()).await.0
     }
 
     /// Reads what stands, if [`Reads`] allows it to this fencing token, and logs that it was read.
     async fn show(&mut self, attempt: &Attempt, armed: Armed<'_>) -> ReadAnswer {
-        let (answer, shown) = self.put(attempt, AttemptKind::Read, armed).await;
+        let (answer, shown) = self.attempt(attempt, AttemptKind::Read, armed).await;
         ReadAnswer::of(answer, shown)
     }
 

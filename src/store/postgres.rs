@@ -7,7 +7,7 @@
 //! The log's times are the server's `clock_timestamp()`, wall clock in whole µs; they become lab
 //! time as [`wall_time`](super::wall_time) says.
 
-use super::rule::{Decision, JobRule};
+use super::rule::{Mark, Ruling};
 use super::wall_time::WallAhead;
 use super::{
     Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Standing, StoreAnswer,
@@ -123,52 +123,32 @@ impl Postgres {
         let only = self.each(rows, read)?.pop();
         only.ok_or_else(|| self.error("its answer is empty"))
     }
-
-    /// What the client itself decides beforehand, if it has to.
-    async fn looked(
-        &self,
-        attempt: &Attempt,
-        kind: AttemptKind,
-    ) -> Result<(Decision, JobRule), StoreError> {
-        let decision = match self.spec.decision(kind) {
-            Some(decision) => decision,
-            None => Decision::Before {
-                admitted: self.admits(attempt).await?,
-            },
-        };
-        let job = match self.spec.job_rule(attempt) {
-            Some(job) => job,
-            None => {
-                let of: [Param<'_>; 2] =
-                    [(&attempt.resource, Type::TEXT), (&attempt.job, Type::TEXT)];
-                let rows = self.ask(words::TIMES_DONE, &of).await?;
-                JobRule::seen(self.only(&rows, words::times)?)
-            }
-        };
-        Ok((decision, job))
-    }
-
-    /// What the rule says of the mark as it stands now.
-    async fn admits(&self, attempt: &Attempt) -> Result<bool, StoreError> {
-        let marks = self.about(words::MARK, &attempt.resource).await?;
-        let mark = self.each(&marks, words::mark)?.pop().unwrap_or_default();
-        Ok(mark.admits(attempt, self.spec.once))
-    }
 }
 
 #[async_trait::async_trait]
 impl ProtectedStore for Postgres {
+    fn spec(&self) -> &StoreSpec {
+        &self.spec
+    }
+
+    async fn mark(&mut self, resource: &str) -> Result<Mark, StoreError> {
+        let marks = self.about(words::MARK, resource).await?;
+        Ok(self.each(&marks, words::mark)?.pop().unwrap_or_default())
+    }
+
+    async fn times_done(&mut self, resource: &str, job: &str) -> Result<u64, StoreError> {
+        let of: [Param<'_>; 2] = [(&resource, Type::TEXT), (&job, Type::TEXT)];
+        let rows = self.ask(words::TIMES_DONE, &of).await?;
+        self.only(&rows, words::times)
+    }
+
     async fn put(
         &mut self,
         attempt: &Attempt,
-        kind: AttemptKind,
+        ruled: (AttemptKind, Ruling),
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let looked = match self.looked(attempt, kind).await {
-            Ok(looked) => looked,
-            Err(error) => return (StoreAnswer::Failed(error.message), None),
-        };
-        let put = match words::Put::new(attempt, (kind, looked), &self.spec) {
+        let put = match words::Put::new(attempt, ruled, &self.spec) {
             Ok(put) => put,
             Err(why) => return (StoreAnswer::Failed(why.to_owned()), None),
         };

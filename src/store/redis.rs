@@ -7,7 +7,7 @@
 //! The log's times are the server's `TIME` inside the script, which is wall clock in whole µs; they
 //! become lab time as [`wall_time`](super::wall_time) says.
 
-use super::rule::{Decision, JobRule};
+use super::rule::{Mark, Ruling};
 use super::wall_time::WallAhead;
 use super::{
     Armed, Attempt, AttemptKind, Logged, ProtectedStore, Standing, StoreAnswer, StoreError,
@@ -98,32 +98,6 @@ impl Redis {
         Ok(Redis { link, spec, birth })
     }
 
-    /// What the client itself decides beforehand, if it has to.
-    async fn looked(
-        &self,
-        attempt: &Attempt,
-        kind: AttemptKind,
-    ) -> Result<(Decision, JobRule), StoreError> {
-        let decision = match self.spec.decision(kind) {
-            Some(decision) => decision,
-            None => {
-                let mark = self.ask(&words::read_mark(&attempt.resource)).await?;
-                let admitted = words::mark(mark).admits(attempt, self.spec.once);
-                Decision::Before { admitted }
-            }
-        };
-        let job = match (self.spec.job_rule(attempt), &attempt.job) {
-            (Some(job), _) => job,
-            (None, None) => JobRule::Blind,
-            (None, Some(job)) => {
-                let read = words::read_times_done(&attempt.resource, job);
-                let times: Option<u64> = self.ask(&read).await?;
-                JobRule::seen(times.unwrap_or(0))
-            }
-        };
-        Ok((decision, job))
-    }
-
     fn error(&self, message: impl Into<String>) -> StoreError {
         StoreError {
             location: self.spec.location.clone(),
@@ -145,17 +119,26 @@ impl Redis {
 
 #[async_trait::async_trait]
 impl ProtectedStore for Redis {
+    fn spec(&self) -> &StoreSpec {
+        &self.spec
+    }
+
+    async fn mark(&mut self, resource: &str) -> Result<Mark, StoreError> {
+        self.ask(&words::read_mark(resource)).await.map(words::mark)
+    }
+
+    async fn times_done(&mut self, resource: &str, job: &str) -> Result<u64, StoreError> {
+        let times: Option<u64> = self.ask(&words::read_times_done(resource, job)).await?;
+        Ok(times.unwrap_or(0))
+    }
+
     async fn put(
         &mut self,
         attempt: &Attempt,
-        kind: AttemptKind,
+        ruled: (AttemptKind, Ruling),
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let looked = match self.looked(attempt, kind).await {
-            Ok(looked) => looked,
-            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
-        };
-        let command = match words::attempt(attempt, (kind, looked), &self.spec) {
+        let command = match words::attempt(attempt, ruled, &self.spec) {
             Ok(command) => command,
             Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
         };

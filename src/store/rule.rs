@@ -62,6 +62,9 @@ impl JobRule {
     }
 }
 
+/// What is decided of an attempt before it leaves: by its fencing token, and by its job.
+pub type Ruling = (Decision, JobRule);
+
 /// The newest fencing token that a store has accepted, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mark {

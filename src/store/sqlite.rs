@@ -9,7 +9,7 @@
 //! `synchronous = NORMAL`: what a killed process has committed stays; a power failure may take
 //! the last commits, and no drill here cuts the power.
 
-use super::rule::{Decision, JobRule};
+use super::rule::{Decision, JobRule, Mark, Ruling};
 use super::{
     Armed, Attempt, AttemptKind, Logged, Opening, ProtectedStore, Reads, Standing, StoreAnswer,
     StoreError, StoreKind, StoreSpec,
@@ -85,42 +85,24 @@ impl Sqlite {
         })
     }
 
-    /// What the client itself decides beforehand, if it has to.
-    fn looked(
-        &self,
-        attempt: &Attempt,
-        kind: AttemptKind,
-    ) -> rusqlite::Result<(Decision, JobRule)> {
-        let decision = match self.spec.decision(kind) {
-            Some(decision) => decision,
-            None => Decision::Before {
-                admitted: tables::mark(&self.connection, &attempt.resource)?
-                    .admits(attempt, self.spec.once),
-            },
-        };
-        let job = match self.spec.job_rule(attempt) {
-            Some(job) => job,
-            None => JobRule::seen(tables::times_done(&self.connection, attempt)?),
-        };
-        Ok((decision, job))
-    }
-
     /// The one write transaction: decide, log, and if admitted, write.
     fn apply(
         &mut self,
         attempt: &Attempt,
         kind: AttemptKind,
-        (decision, job): (Decision, JobRule),
+        (decision, job): Ruling,
     ) -> Result<(StoreAnswer, Option<String>), Trouble> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mark = tables::mark(&transaction, &attempt.resource)?;
+        let times_done =
+            || tables::times_done(&transaction, &attempt.resource, attempt.job.as_deref());
         // Whatever its token: it changes nothing, and its writer is to know that the work is done.
         let done_before = kind == AttemptKind::Write
             && match job {
                 JobRule::Blind => false,
-                JobRule::Inside => tables::times_done(&transaction, attempt)? > 0,
+                JobRule::Inside => times_done()? > 0,
                 JobRule::Done => true,
             };
         let accepted = match decision {
@@ -167,18 +149,27 @@ impl Sqlite {
 
 #[async_trait::async_trait]
 impl ProtectedStore for Sqlite {
+    fn spec(&self) -> &StoreSpec {
+        &self.spec
+    }
+
+    async fn mark(&mut self, resource: &str) -> Result<Mark, StoreError> {
+        tables::mark(&self.connection, resource).map_err(|error| failed(&self.spec, &error))
+    }
+
+    async fn times_done(&mut self, resource: &str, job: &str) -> Result<u64, StoreError> {
+        let times = tables::times_done(&self.connection, resource, Some(job));
+        times.map_err(|error| failed(&self.spec, &error))
+    }
+
     async fn put(
         &mut self,
         attempt: &Attempt,
-        kind: AttemptKind,
+        (kind, ruling): (AttemptKind, Ruling),
         armed: Armed<'_>,
     ) -> (StoreAnswer, Option<String>) {
-        let looked = match self.looked(attempt, kind) {
-            Ok(looked) => looked,
-            Err(error) => return (StoreAnswer::Failed(error.to_string()), None),
-        };
         armed();
-        match self.apply(attempt, kind, looked) {
+        match self.apply(attempt, kind, ruling) {
             Ok(answered) => answered,
             Err(Trouble::Before(error)) => (StoreAnswer::Failed(error.to_string()), None),
             Err(Trouble::AtCommit(error)) => (StoreAnswer::Unknown(error.to_string()), None),

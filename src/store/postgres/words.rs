@@ -1,7 +1,7 @@
 //! What is said to the Postgres store and what it answers: statements, parameters, rows; no
 //! decisions. Postgres has no unsigned numbers, so a fencing token above 2^63 - 1 is refused.
 
-use super::super::rule::{Decision, JobRule, Mark};
+use super::super::rule::{Mark, Ruling};
 use super::super::{Attempt, AttemptKind, Logged, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
 use crate::postgres_link::Param;
@@ -60,7 +60,7 @@ impl<'a> Put<'a> {
     /// An error if it cannot be told to this server.
     pub(super) fn new(
         attempt: &'a Attempt,
-        (kind, (decision, job)): (AttemptKind, (Decision, JobRule)),
+        (kind, (decision, job)): (AttemptKind, Ruling),
         spec: &'a StoreSpec,
     ) -> Result<Put<'a>, &'static str> {
         let fencing = attempt.fencing.map(|token| i64::try_from(token.0));

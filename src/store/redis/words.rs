@@ -4,7 +4,7 @@
 //! decides, so the numbers have no gaps. Nothing on the server refuses a later change of the list;
 //! only the store's own commands reach it.
 
-use super::super::rule::{Decision, JobRule, Mark};
+use super::super::rule::{Mark, Ruling};
 use super::super::wall_time::WallAhead;
 use super::super::{Attempt, AttemptKind, Logged, Standing, StoreAnswer, StoreSpec, kinds};
 use crate::ids::{FencingToken, GrantId};
@@ -63,7 +63,7 @@ pub(super) fn birth(text: &str) -> Option<Birth> {
 /// The one script, sent as text each time: nothing here is fast enough to need its hash.
 pub(super) fn attempt(
     attempt: &Attempt,
-    (kind, (decision, job)): (AttemptKind, (Decision, JobRule)),
+    (kind, (decision, job)): (AttemptKind, Ruling),
     spec: &StoreSpec,
 ) -> serde_json::Result<Cmd> {
     let kind = kinds::word(kind);

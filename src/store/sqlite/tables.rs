@@ -158,12 +158,14 @@ fn jobs(connection: &Connection, resource: &str) -> Result<BTreeMap<String, u64>
 }
 
 /// How often the attempt's job has taken effect; 0 if it does none.
-pub(super) fn times_done(connection: &Connection, attempt: &Attempt) -> Result<u64> {
+pub(super) fn times_done(
+    connection: &Connection,
+    resource: &str,
+    job: Option<&str>,
+) -> Result<u64> {
     let found = connection
         .prepare_cached("SELECT times FROM job WHERE resource = ?1 AND name = ?2")?
-        .query_row((&attempt.resource, &attempt.job), |row| {
-            unsigned(row, "times")
-        })
+        .query_row((resource, job), |row| unsigned(row, "times"))
         .optional()?;
     Ok(found.flatten().unwrap_or_default())
 }
