@@ -58,7 +58,7 @@ fn pictures(model: &Model) -> Vec<(String, Picture, Option<Scene>)> {
             all.extend(drawn.map(|picture| (format!("{name} {}", chart.file), picture, None)));
         }
         let record = arm.record.iter();
-        for signal in record.flat_map(|record| signals::of(&record.history)) {
+        for signal in record.flat_map(|record| signals::of(&record.history, &arm.scene)) {
             let drawn = signal::draw(&signal);
             all.extend(drawn.map(|picture| (format!("{name} {}", signal.name), picture, None)));
         }

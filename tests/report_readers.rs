@@ -108,7 +108,7 @@ fn a_grant_that_nobody_heard_of_is_told_alike_everywhere() {
         &saved::by(arm).plain(),
         &["at 3.39 s, of which it never heard"],
     );
-    let told: Vec<String> = signals::of(history)
+    let told: Vec<String> = signals::of(history, &Scene::of(history))
         .into_iter()
         .map(|one| one.value)
         .collect();
@@ -196,7 +196,7 @@ fn a_write_without_a_token_is_called_what_it_is() {
         &["stale or late writes 0", words],
     );
     let history = &control.record.as_ref().unwrap().history;
-    let stale = signals::of(history).swap_remove(5);
+    let stale = signals::of(history, &Scene::of(history)).swap_remove(5);
     assert_eq!(
         stale.value,
         "0 refused, 0 accepted; writes without a fencing token: 1 refused, 0 accepted"
@@ -376,7 +376,7 @@ fn nothing_is_counted_twice_and_nothing_that_never_left() {
         .history
         .clone();
     let value = |history: &_, name: &str| {
-        let mut all = signals::of(history).into_iter();
+        let mut all = signals::of(history, &Scene::of(history)).into_iter();
         all.find(|one| one.name == name).unwrap().value
     };
     assert_eq!(value(&history, "unknown outcomes"), "5 operations");

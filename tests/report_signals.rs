@@ -8,6 +8,7 @@ use golden::Golden;
 use lockdrill::report::charts::signal;
 use lockdrill::report::model::Model;
 use lockdrill::report::past::{Entry, file, remember};
+use lockdrill::report::scene::Scene;
 use lockdrill::report::scene::writes::{Fate, Harm};
 use lockdrill::report::story::{limits, summed};
 use lockdrill::report::tally::tally;
@@ -37,7 +38,7 @@ fn model(run: &Golden) -> Model {
 fn the_line_in_numbers_agrees_with_the_signals() {
     let model = model(&named("pass"));
     let history = &model.arms[0].record.as_ref().unwrap().history;
-    let line = tally(history);
+    let line = tally(history, &Scene::of(history));
     assert_eq!((line.asked, line.entered), (2, 2), "{line:?}");
     assert_eq!((line.overlapping, line.failed), (1, 0), "{line:?}");
     assert_eq!(
@@ -45,7 +46,7 @@ fn the_line_in_numbers_agrees_with_the_signals() {
         (0, 1),
         "{line:?}"
     );
-    let signals = signals::of(history);
+    let signals = signals::of(history, &Scene::of(history));
     assert_eq!(signals.len(), 8);
     let stale = signals.iter().find(|one| one.name == "stale writes");
     assert_eq!(stale.unwrap().value, "1 refused, 0 accepted");

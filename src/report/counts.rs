@@ -1,7 +1,7 @@
 //! What is counted of a run for its signals. Numbers of one run: they bound nothing.
 
-use super::scene::tenure::tenures;
-use super::scene::writes::{Fate, Harm, writes};
+use super::scene::Scene;
+use super::scene::writes::{Fate, Harm};
 use crate::checks::no_stale_read::exposed;
 use crate::checks::no_stale_write::{is_tokenless, staleness};
 use crate::timeline::event::{Answer, Call, Outcome};
@@ -37,7 +37,7 @@ pub struct Counts {
 }
 
 /// The signals that are counted.
-pub fn counts(history: &History) -> Counts {
+pub fn counts(history: &History, scene: &Scene) -> Counts {
     let attempts = acquires(history);
     let sent = |worked| {
         let renewals = history.operations.iter().filter(|operation| {
@@ -54,12 +54,9 @@ pub fn counts(history: &History) -> Counts {
         writes.filter(|one| one.accepted == accepted).count()
     };
     // Who was refused by the number of a seal alone is known to the scene's writes.
-    let tenures = tenures(history);
-    let writes = writes(history, &tenures);
     let reached = || {
-        writes
-            .iter()
-            .filter(|one| one.applied.is_some() && !one.seal)
+        let writes = scene.writes.iter();
+        writes.filter(|one| one.applied.is_some() && !one.seal)
     };
     let refused = reached().filter(|one| one.fate == Fate::Rejected && one.is_stale());
     let late = reached().filter(|one| one.harm() == Some(Harm::Late));
@@ -68,7 +65,7 @@ pub fn counts(history: &History) -> Counts {
     let ended = |at: u64| at < end;
     Counts {
         attempts,
-        unheard: tenures.iter().filter(|tenure| tenure.unheard).count(),
+        unheard: scene.tenures.iter().filter(|one| one.unheard).count(),
         renewals: vec![("worked", sent(true)), ("failed", sent(false))],
         stale: vec![("refused", refused.count()), ("accepted", accepted.count())],
         tokenless: vec![("refused", without(false)), ("accepted", without(true))],

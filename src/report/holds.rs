@@ -2,9 +2,9 @@
 //! its key taken, or still held when the record ends. The last has no length yet and is told apart.
 
 use super::measures::spread;
-use super::scene::tenure::{Ended, Tenure, tenures};
+use super::scene::Scene;
+use super::scene::tenure::{Ended, Tenure};
 use super::words::{count, span};
-use crate::timeline::history::History;
 
 /// Fewer grants than this are told one by one.
 const FEW: usize = 5;
@@ -34,8 +34,8 @@ pub struct Hold {
 }
 
 /// Every grant, as the table of holders tells it.
-pub fn holds(history: &History) -> Vec<Hold> {
-    tenures(history).iter().map(hold).collect()
+pub fn holds(scene: &Scene) -> Vec<Hold> {
+    scene.tenures.iter().map(hold).collect()
 }
 
 fn hold(tenure: &Tenure) -> Hold {

@@ -8,6 +8,7 @@ use super::holds;
 use super::measures;
 use super::model::Model;
 use super::nearness;
+use super::scene::Scene;
 use super::words::verdict_word;
 use super::{Writer, put};
 use crate::timeline::history::History;
@@ -51,7 +52,7 @@ pub fn text(model: &Model) -> String {
     );
     let main = model.main();
     if let Some((main, record)) = main.and_then(|main| Some((main, main.record.as_ref()?))) {
-        signals_of(&mut page, &record.history);
+        signals_of(&mut page, &record.history, &main.scene);
         let margin = nearness::margins(&main.scene).into_iter().min();
         let margin = margin.map(|ns| (String::new(), ns as f64 / 1e9));
         page.family(
@@ -64,8 +65,8 @@ pub fn text(model: &Model) -> String {
     page.text
 }
 
-fn signals_of(page: &mut Page, history: &History) {
-    let (counts, held) = (counts(history), holds::holds(history));
+fn signals_of(page: &mut Page, history: &History, scene: &Scene) {
+    let (counts, held) = (counts(history, scene), holds::holds(scene));
     let by = |label: &'static str, of: &[(&'static str, usize)]| -> Vec<(String, f64)> {
         let sample = |(name, n): &(&str, usize)| (format!("{label}=\"{name}\""), *n as f64);
         of.iter().map(sample).collect()

@@ -51,7 +51,7 @@ pub fn told(work: &[u64], plan: &Plan) -> String {
 /// name says how several runs of one night become one figure: the least, the most, or the sum.
 pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
     let most = |values: Vec<u64>| values.into_iter().max().map(signed);
-    let held = holds::holds(history);
+    let held = holds::holds(scene);
     let durations = [
         ("length_ns", Some(signed(history.last_at))),
         ("lease_min_ns", Some(signed(ms(history.plan.lock.lease_ms)))),
@@ -68,7 +68,7 @@ pub fn figures(history: &History, scene: &Scene) -> BTreeMap<String, i64> {
         ("notice_max_ns", most(notices(history))),
         ("noise_max_ns", Some(signed(noise(history)))),
     ];
-    let counts = counts(history);
+    let counts = counts(history, scene);
     let sum = |of: &[(&str, usize)]| of.iter().map(|(_, n)| *n).sum::<usize>();
     let nth = |of: &[(&str, usize)], n: usize| of.get(n).map_or(0, |(_, n)| *n);
     let (granted, shared) = owners(history);

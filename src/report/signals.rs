@@ -6,6 +6,7 @@ use super::counts::{Counts, counts};
 use super::holds;
 use super::measures::{lives, renewal_times, spread, tries, waiters, waits, work_times};
 use super::nearness;
+use super::scene::Scene;
 use super::shape::{Shape, Tone};
 use crate::timeline::history::{History, ms};
 use said::{done, ends, losses, outcomes, renewals, retries, stale, unheard, unknown};
@@ -45,9 +46,9 @@ pub mod look_first {
 }
 
 /// All seven, in a fixed order, then what was left unknown.
-pub fn of(history: &History) -> Vec<Signal> {
-    let counts = counts(history);
-    let (waited, held) = (waits(history), holds::holds(history));
+pub fn of(history: &History, scene: &Scene) -> Vec<Signal> {
+    let counts = counts(history, scene);
+    let (waited, held) = (waits(history), holds::holds(scene));
     let lease = Some(ms(history.plan.lock.lease_ms));
     let mut all = vec![
         signal(

@@ -2,7 +2,7 @@
 //! were at work at once, what became of stale writes. Numbers of one run: they bound nothing.
 
 use super::counts::{counts, drill_ends};
-use super::scene::tenure::tenures;
+use super::scene::Scene;
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call};
 use crate::timeline::history::{History, Operation};
@@ -42,7 +42,7 @@ pub struct Tally {
 }
 
 /// Counts an arm.
-pub fn tally(history: &History) -> Tally {
+pub fn tally(history: &History, scene: &Scene) -> Tally {
     let asks: Vec<&Operation> = history
         .operations
         .iter()
@@ -61,7 +61,7 @@ pub fn tally(history: &History) -> Tally {
         overlapping += usize::from(busy_until > *from);
         busy_until = busy_until.max(left.unwrap_or_else(|gone| gone));
     }
-    let counts = counts(history);
+    let counts = counts(history, scene);
     let stale = |n: usize| counts.stale.get(n).map_or(0, |(_, n)| *n);
     let without = |n: usize| counts.tokenless.get(n).map_or(0, |(_, n)| *n);
     let first = history.operations.iter().map(|step| step.invoked).min();
@@ -72,7 +72,7 @@ pub fn tally(history: &History) -> Tally {
         completed: sections.iter().filter(|(_, left)| left.is_ok()).count(),
         overlapping,
         open: sections.iter().filter(|(_, left)| left.is_err()).count(),
-        highest: tenures(history).iter().filter_map(|one| one.fencing).max(),
+        highest: scene.tenures.iter().filter_map(|one| one.fencing).max(),
         unheard: counts.unheard,
         stale_refused: stale(0),
         stale_accepted: stale(1) + counts.late,

@@ -31,7 +31,7 @@ pub fn section(model: &Model, links: &Links) -> Markup {
             h2 { "The seven signals of the lock, and what stayed unknown" }
             p.lead { "What to watch of a lock in service, as this run shows it; the red mark on a line of durations is the lease." }
             dl.facts.signals {
-                @for signal in signals::of(&record.history) {
+                @for signal in signals::of(&record.history, &main.scene) {
                     dt { (links.explain(signal.name)) }
                     dd {
                         (links.explain(&signal.value)) " " small { "Look first at: " (signal.look_first) "." }

@@ -11,7 +11,7 @@ use crate::report::words::{count, span};
 /// The line; none if nothing was recorded.
 pub fn line(arm: &ArmModel) -> Option<Sentence> {
     let record = arm.record.as_ref()?;
-    let numbers = tally(&record.history);
+    let numbers = tally(&record.history, &arm.scene);
     let overlaps = overlaps(&numbers, finding(arm, "single_holder"));
     Some(Sentence::of(words(&numbers, overlaps)))
 }
