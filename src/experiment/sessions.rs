@@ -6,15 +6,14 @@ use super::resolve;
 use super::tree::Table;
 use crate::checks::Check;
 use crate::checks::single_holder::SingleHolder;
-use crate::env::action::Action;
-use crate::faults;
+use crate::faults::{self, FaultKind};
 use crate::lock::backends::{self, Servers};
 use crate::plan::{FaultPlan, Plan};
 
 /// The fault ends sessions, and says so on the record.
 pub(super) fn end(fault: &FaultPlan) -> bool {
     let kind = faults::find(&fault.kind);
-    kind.is_some_and(|kind| kind.onset.contains(&Action::EndSessions))
+    kind.is_some_and(FaultKind::ends_sessions)
 }
 
 /// What is wrong with a drill that ends sessions where the server has none that anybody could end.

@@ -84,6 +84,11 @@ impl FaultKind {
         server || self.moves_clock()
     }
 
+    /// Whether it ends sessions of a worker at the lock server.
+    pub fn ends_sessions(&self) -> bool {
+        self.onset.contains(&Action::EndSessions)
+    }
+
     /// Whether it moves a clock.
     pub fn moves_clock(&self) -> bool {
         self.onset.contains(&Action::JumpClock)

@@ -77,8 +77,10 @@ fn hit(
     match struck.clone() {
         Struck::Worker(name, _, grant) => {
             // What is done to a worker's sessions is done at the server.
-            let ends = kind.onset.contains(&Action::EndSessions);
-            let server = ends.then(|| scene.service_name(Service::Lock).to_owned());
+            let server = kind
+                .ends_sessions()
+                .then(|| scene.service_name(Service::Lock));
+            let server = server.map(str::to_owned);
             (Some(name), server, grant)
         }
         Struck::Server(name, _) => (None, Some(name), None),
