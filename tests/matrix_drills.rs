@@ -3,25 +3,9 @@
 
 use crate::lab;
 
-use lab::{Lab, said};
+use lab::{CALM, Lab, said};
 use serde_json::Value;
 use std::fs;
-
-/// Means something on every back end.
-const CALM: &str = r#"summary = "does one come after the other?"
-class   = "correctness"
-[lock]
-backend = "redis"
-lease   = "2s"
-[store]
-kind    = "sqlite"
-fence   = "atomic"
-[worker.a]
-script  = ["acquire", "write", "release"]
-[worker.b]
-start   = { after = "a.acquired" }
-script  = ["enter 10s", "write", "release"]
-"#;
 
 /// Means something where one Redis server has the lock.
 const FORGOTTEN: &str = r#"summary = "can the lock be taken from a server that has forgotten every script?"

@@ -2,7 +2,9 @@
 
 use crate::lab;
 
-use lab::{Lab, assert_the_pause_was_kept_by_fencing, assert_what_brings_the_server_is_said, said};
+use lab::{
+    CALM, Lab, assert_the_pause_was_kept_by_fencing, assert_what_brings_the_server_is_said, said,
+};
 
 #[test]
 fn the_pause_drill_passes_on_a_lock_in_a_zookeeper_and_its_controls_go_red() {
@@ -16,21 +18,6 @@ fn the_pause_drill_passes_on_a_lock_in_a_zookeeper_and_its_controls_go_red() {
 fn a_zookeeper_that_is_not_there_is_said_with_what_brings_it() {
     assert_what_brings_the_server_is_said("zookeeper", "LOCKDRILL_ZOOKEEPER");
 }
-
-const CALM: &str = r#"summary = "does one come after the other?"
-class   = "correctness"
-[lock]
-backend = "redis"
-lease   = "2s"
-[store]
-kind    = "sqlite"
-fence   = "atomic"
-[worker.a]
-script  = ["acquire", "write", "release"]
-[worker.b]
-start   = { after = "a.acquired" }
-script  = ["enter 10s", "write", "release"]
-"#;
 
 /// A drill whose own lock lives in a ZooKeeper ends no suite where there is none.
 #[test]

@@ -12,6 +12,22 @@ use std::time::{Duration, Instant};
 /// Generous: these machines are small and noisy.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
+/// A drill in which nothing is broken; it means something on every back end.
+pub const CALM: &str = r#"summary = "does one come after the other?"
+class   = "correctness"
+[lock]
+backend = "redis"
+lease   = "2s"
+[store]
+kind    = "sqlite"
+fence   = "atomic"
+[worker.a]
+script  = ["acquire", "write", "release"]
+[worker.b]
+start   = { after = "a.acquired" }
+script  = ["enter 10s", "write", "release"]
+"#;
+
 pub struct Lab {
     pub folder: tempfile::TempDir,
 }
