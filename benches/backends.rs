@@ -30,8 +30,8 @@ const PAIRS: usize = 1_000;
 const WARM_UP: usize = 50;
 const HAND_OFFS: usize = 200;
 const WAITERS: usize = 64;
-/// How often each of them gets the lock.
-const TURNS: usize = 5;
+/// How often they all come.
+const ROUNDS: usize = 5;
 const IDLE: usize = 10_000;
 /// How many of those are asked for at once.
 const AT_ONCE: usize = 64;
@@ -142,37 +142,45 @@ impl Probe for Sent {
     }
 }
 
-/// All want one lock, again and again; whoever has it gives it back at once.
+/// All want one lock that somebody holds, and come one after the other once it is given back; whoever
+/// has it gives it back at once. The time is counted from the first release.
 async fn crowd(place: &Place) {
-    let sent = Arc::new(Sent::default());
-    let mut crowd = JoinSet::new();
-    let began = Instant::now();
-    for _ in 0..WAITERS / 8 {
-        let locks = place.manager().await.with_probe(sent.clone());
-        for _ in 0..8 {
-            let (locks, options) = (locks.clone(), LockOptions::new(LEASE, None).unwrap());
-            crowd.spawn(async move {
-                let mut waits = Vec::new();
-                for _ in 0..TURNS {
-                    let began = Instant::now();
-                    let lock = entered(&locks, "crowded", &options).await;
-                    waits.push(began.elapsed());
+    let (mut waits, mut commands, mut took) = (Vec::new(), 0, Duration::ZERO);
+    for _ in 0..ROUNDS {
+        let sent = Arc::new(Sent::default());
+        let options = LockOptions::new(LEASE, None).unwrap();
+        let first = entered(&place.manager().await, place.key(), &options).await;
+        let mut crowd = JoinSet::new();
+        for _ in 0..WAITERS / 8 {
+            let locks = place.manager().await.with_probe(sent.clone());
+            for _ in 0..8 {
+                let entering = place.entering(&locks, LEASE);
+                crowd.spawn(async move {
+                    let lock = entering.await.unwrap();
+                    let granted = Instant::now();
                     lock.release().await;
-                }
-                waits
-            });
+                    granted
+                });
+            }
         }
+        // All of them have asked once, stand in line, and may ask again at once.
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        let began = Instant::now();
+        let asked = sent.0.swap(0, Ordering::Relaxed);
+        first.release().await;
+        let granted = crowd.join_all().await;
+        took += began.elapsed();
+        commands += sent.0.load(Ordering::Relaxed);
+        assert!(asked >= WAITERS as u64, "not everybody waits");
+        waits.extend(granted.into_iter().map(|at| at - began));
     }
-    let mut waits = crowd.join_all().await.concat();
-    let (grants, took) = (waits.len(), began.elapsed());
     waits.sort_unstable();
-    let commands = sent.0.load(Ordering::Relaxed);
+    let grants = waits.len() as f64;
     println!(
-        "  {WAITERS} waiters, one lock         {:>7.0} grants/s   p95 wait {:>6.0} ms   {:.2} commands a grant",
-        rate(grants, took),
+        "  {WAITERS} waiters, one lock   {:>7.0} grants/s   p95 wait {:>6.0} ms   {:.2} commands a grant",
+        grants / took.as_secs_f64(),
         at(&waits, 95).as_secs_f64() * 1e3,
-        rate(usize::try_from(commands).unwrap(), Duration::from_secs(1))
-            / rate(grants, Duration::from_secs(1)),
+        commands as f64 / grants,
     );
 }
 

@@ -8,12 +8,12 @@ use crate::lock::holding::{Holding, Phase};
 use crate::lock::lease;
 use crate::lock::log;
 use crate::lock::lost::{Lost, LostReason};
-use crate::lock::pace::Pace;
+use crate::lock::pace::{Pace, reached};
 use crate::lock::probe::Command;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// A lock that is held, or that may be held ([`Acquired::Unknown`](crate::lock::Acquired)).
@@ -143,7 +143,7 @@ impl LockHandle {
                 Phase::Lost(_) | Phase::Released => return Err(self.ended_as()),
                 Phase::Pending => {}
             }
-            sleep_until(pace.next(Instant::now()).min(deadline)).await;
+            reached(pace.next(Instant::now()).min(deadline)).await;
             if Instant::now() >= deadline {
                 return Err(EnterError::Unknown(last));
             }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 /// Commands that one waiter may send within [`WINDOW`].
 const COMMANDS: usize = 3;
@@ -35,10 +35,27 @@ impl Pace {
     }
 }
 
+/// Returns at that moment, and at once if it has come: a timer's grain is a millisecond, which is
+/// ten times what a command costs.
+pub(super) async fn reached(at: Instant) {
+    if at > Instant::now() {
+        sleep_until(at).await;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    #[tokio::test]
+    async fn a_moment_that_has_come_costs_no_grain_of_a_timer() {
+        let mut come = pin!(reached(Instant::now()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(come.as_mut().poll(&mut context), Poll::Ready(()));
+    }
 
     proptest! {
         #[test]

@@ -9,7 +9,7 @@ use crate::lock::flaws::Flaw;
 use crate::lock::handle::LockHandle;
 use crate::lock::manager::Context;
 use crate::lock::options::LockOptions;
-use crate::lock::pace::Pace;
+use crate::lock::pace::{Pace, reached};
 use crate::lock::service::Wake;
 use crate::lock::{lease, log, metrics};
 use std::fmt;
@@ -146,7 +146,7 @@ impl Waiter {
         };
         if !wake.listening() {
             // To begin to listen is a command too.
-            sleep_until(self.pace.next(Instant::now()).min(look_at)).await;
+            reached(self.pace.next(Instant::now()).min(look_at)).await;
             if Instant::now() >= look_at {
                 return;
             }
@@ -167,7 +167,7 @@ impl Waiter {
     ) -> Attempted {
         loop {
             if !self.is_hot() {
-                sleep_until(self.pace.next(Instant::now())).await;
+                reached(self.pace.next(Instant::now())).await;
             }
             self.pace.sent(Instant::now());
             let budget = attempt
