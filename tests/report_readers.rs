@@ -403,9 +403,10 @@ fn nothing_is_counted_twice_and_nothing_that_never_left() {
     says(&value(&history, attempts), &["2 commands for 2 grants"]);
 }
 
-/// Two wrote, and none of them late: the index says that nothing was put to the test, as the page does.
+/// Two wrote, and none of them late: the index says that nothing was put to the test, and so does the
+/// page.
 #[test]
-fn the_index_takes_no_untried_write_for_a_test() {
+fn the_index_and_the_page_take_no_untried_write_for_a_test() {
     for (drill, tried) in [("pause", true), ("redlock-minority", false)] {
         let root = tempfile::tempdir().unwrap();
         let entry = put(root.path(), drill);
@@ -414,6 +415,11 @@ fn the_index_takes_no_untried_write_for_a_test() {
             tried,
             "{drill}"
         );
+        let page = html::page(&recorded(drill)).unwrap();
+        let checks = page.split_once("<section id=\"checks\"").unwrap().1;
+        let row = checks.split_once("<code>no_stale_write</code>").unwrap().1;
+        let row = row.split_once("</tr>").unwrap().0;
+        assert_eq!(row.contains("not put to the test"), !tried, "{row}");
     }
 }
 

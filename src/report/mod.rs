@@ -41,6 +41,7 @@ pub mod signals;
 pub mod story;
 pub mod tally;
 pub mod times;
+pub mod tried;
 pub mod words;
 
 pub use error::ReportError;

@@ -5,6 +5,7 @@ use crate::checks::{self, Finding, Outcome};
 use crate::report::model::{ArmModel, Model};
 use crate::report::sentence::capital;
 use crate::report::story::{is_foretold, notes};
+use crate::report::tried::is_untried_in;
 use crate::report::words::outcome_word;
 use maud::{Markup, html};
 
@@ -61,15 +62,16 @@ fn row(arm: &ArmModel, finding: &Finding, links: &Links) -> Markup {
 
 fn outcome(arm: &ArmModel, finding: &Finding) -> Markup {
     let foretold = finding.outcome == Outcome::Violated && is_foretold(arm, &finding.check);
+    let untried = is_untried_in(arm, finding);
     let (class, sign) = match finding.outcome {
-        Outcome::Holds if finding.vacuous => ("vacuous", "○"),
+        Outcome::Holds if untried => ("vacuous", "○"),
         Outcome::Holds => ("holds", "✓"),
         Outcome::Violated => ("violated", "✕"),
         Outcome::Unknown => ("unknown", "?"),
     };
     html! {
         span class=(format!("outcome {class}")) { (sign) " " (outcome_word(finding.outcome)) }
-        @if finding.vacuous { small { "not put to the test" } }
+        @if untried { small { "not put to the test" } }
         @if foretold { small { "the limit that the drill's file names beforehand" } }
     }
 }

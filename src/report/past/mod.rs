@@ -5,8 +5,8 @@ use super::error::ReportError;
 use super::merge::identity;
 use super::model::Model;
 use super::nearness;
-use crate::checks::no_stale_write::{NoStaleWrite, staleness};
-use crate::checks::{Check as _, Finding, Outcome};
+use super::tried::is_untried;
+use crate::checks::{Finding, Outcome};
 use crate::plan::Plan;
 use crate::timeline::history::History;
 use crate::verdict::{DrillResult, Protection, Verdict};
@@ -115,17 +115,11 @@ impl Entry {
     }
 }
 
-/// What was put to the test: that the store takes no stale write is not, where two wrote and none of
-/// them came late.
+/// What was put to the test.
 fn tested(findings: &[Finding], history: &History) -> BTreeMap<String, Outcome> {
-    let found = staleness(history);
-    let tried = !found.stale.is_empty() || !found.late.is_empty();
-    let untried = |finding: &Finding| {
-        finding.check == NoStaleWrite.name() && finding.outcome == Outcome::Holds && !tried
-    };
     findings
         .iter()
-        .filter(|finding| !finding.vacuous && !untried(finding))
+        .filter(|finding| !is_untried(finding, history))
         .map(|finding| (finding.check.clone(), finding.outcome))
         .collect()
 }

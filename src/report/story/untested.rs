@@ -6,6 +6,7 @@ use crate::checks::{self, Outcome};
 use crate::plan::Plan;
 use crate::report::model::{ArmModel, Model};
 use crate::report::scene::writes::Fate;
+use crate::report::tried::is_untried_in;
 use crate::report::words::fence_word;
 use crate::store::Fence;
 use crate::{faults, lock::backends, store};
@@ -116,7 +117,7 @@ fn blind_checks(main: &ArmModel) -> Option<String> {
         .map(|name| format!("{name} (not judged)"));
     let empty = found
         .iter()
-        .filter(|finding| finding.vacuous || finding.outcome == Outcome::Unknown)
+        .filter(|finding| is_untried_in(main, finding) || finding.outcome == Outcome::Unknown)
         .map(|finding| {
             let why = if finding.outcome == Outcome::Unknown {
                 "unknown"

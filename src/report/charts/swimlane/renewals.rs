@@ -74,7 +74,7 @@ fn note(renewal: &Renewal) -> String {
             "{who} was told at {when} that its lease was renewed, but the server shows no such effect"
         ),
         (Renewed::Unknown, Some(_)) => format!(
-            "{who} was told at {when} that nobody knows what became of the renewal sent at {sent}: no answer came in time"
+            "{who} was told at {when} that nobody knows what became of the renewal sent at {sent}"
         ),
         (Renewed::Failed, Some(_)) => format!(
             "{who} was told at {when} that the renewal sent at {sent} did not extend its lease"
