@@ -100,7 +100,7 @@ impl HonestBelief {
         let why = format!(
             "{name} said at {} that it holds, {} after its own deadline at {}",
             secs(claim.invoked),
-            secs(claim.invoked - deadline),
+            secs(claim.invoked.saturating_sub(deadline)),
             secs(deadline),
         );
         let basis = basis.map(|i| &history.operations[i]);
