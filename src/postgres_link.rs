@@ -98,10 +98,10 @@ impl Link {
         }
     }
 
-    /// A connection of the caller's own. Each notification that comes is told to `heard`.
+    /// A connection of the caller's own. What each notification says that comes is told to `heard`.
     pub(crate) async fn connect(
         &self,
-        heard: Option<UnboundedSender<()>>,
+        heard: Option<UnboundedSender<String>>,
         until: Instant,
     ) -> Result<Live, NoAnswer> {
         let connecting = async {
@@ -129,14 +129,14 @@ impl Link {
 }
 
 /// Carries what is sent and received, until the connection ends.
-async fn drive<T>(mut connection: Connection<TcpStream, T>, heard: Option<UnboundedSender<()>>)
+async fn drive<T>(mut connection: Connection<TcpStream, T>, heard: Option<UnboundedSender<String>>)
 where
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {
     while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
-        if let (AsyncMessage::Notification(_), Some(heard)) = (message, &heard) {
+        if let (AsyncMessage::Notification(said), Some(heard)) = (message, &heard) {
             // Nobody listens any more: the connection is about to end too.
-            let _ = heard.send(());
+            let _ = heard.send(said.payload().to_owned());
         }
     }
 }

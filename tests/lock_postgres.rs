@@ -142,7 +142,7 @@ async fn the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten() {
     one_server::the_longest_waiter_is_woken_and_one_that_leaves_is_forgotten(
         at,
         queue,
-        true,
+        false,
         async || until("an empty queue", || async { queue().await == 0 }).await,
     )
     .await;

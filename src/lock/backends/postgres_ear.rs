@@ -1,12 +1,13 @@
 //! Waiting on a Postgres server, on a connection of its own. All who wait listen; of them only the
 //! one that has waited longest is woken: they queue for an advisory lock, which the server gives
 //! in the order in which it was asked for and takes back when a connection ends. Whoever comes to
-//! the head of the queue looks once, because a release may have woken the one before it.
+//! the head of the queue finds out once whether the lock is free, because a release may have woken
+//! the one before it; and of a release that it hears of only then it knows whether that is news.
 
-use crate::lock::backends::postgres_words::Digested;
+use crate::lock::backends::postgres_words::{Digested, NEWS};
 use crate::lock::lease;
-use crate::lock::service::Wake;
-use crate::postgres_link::{Link, NoAnswer};
+use crate::lock::service::{LockName, Wake};
+use crate::postgres_link::{Link, Live, NoAnswer};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub(super) struct Ear {
     link: Arc<Link>,
     channel: String,
     turn: i64,
+    /// Whose row tells whether the lock is free; none: only an attempt tells.
+    row: Option<LockName>,
     wakes: Arc<Notify>,
     listening: Option<JoinHandle<()>>,
 }
@@ -55,9 +58,18 @@ impl Ear {
             link,
             channel: name.channel(),
             turn: name.turn(),
+            row: None,
             wakes: Arc::default(),
             listening: None,
         }
+    }
+
+    /// Where a row tells whether the lock is free: at the head of the queue it is read, in place of
+    /// an attempt, which would leave the waiter none for the release that it waits for.
+    #[must_use]
+    pub(super) fn asking(mut self, name: &LockName) -> Ear {
+        self.row = Some(name.clone());
+        self
     }
 }
 
@@ -79,10 +91,11 @@ impl Wake for Ear {
         if self.listening.is_none() {
             let (link, wakes) = (Arc::clone(&self.link), Arc::clone(&self.wakes));
             let (listen, turn) = (format!("LISTEN {}", self.channel), self.turn);
+            let row = self.row.clone();
             self.listening = Some(tokio::spawn(async move {
                 loop {
                     // Whatever broke it: the poll goes on, and the ear is tried again.
-                    let _ = hear(&link, &listen, turn, &wakes).await;
+                    let _ = hear(&link, (&listen, turn), row.as_ref(), &wakes).await;
                     sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
                 }
             }));
@@ -92,7 +105,12 @@ impl Wake for Ear {
 }
 
 /// Tells of each wake-up until the connection breaks.
-async fn hear(link: &Link, listen: &str, turn: i64, wakes: &Notify) -> Result<(), NoAnswer> {
+async fn hear(
+    link: &Link,
+    (listen, turn): (&str, i64),
+    row: Option<&LockName>,
+    wakes: &Notify,
+) -> Result<(), NoAnswer> {
     let soon = || Instant::now() + BUDGET;
     let (told, mut heard) = unbounded_channel();
     let ear = link.connect(Some(told), soon()).await?;
@@ -101,10 +119,21 @@ async fn hear(link: &Link, listen: &str, turn: i64, wakes: &Notify) -> Result<()
     let queue = "SELECT pg_advisory_lock($1)";
     ear.call(queue, &[(&turn, Type::INT8)], Instant::now() + QUEUE)
         .await?;
-    wakes.notify_one();
+    let (news, free) = match row {
+        Some(name) => found(&ear, name).await?,
+        None => (i64::MIN, true),
+    };
+    if free {
+        wakes.notify_one();
+    }
     loop {
         match timeout(LISTEN, heard.recv()).await {
-            Ok(Some(())) => wakes.notify_one(),
+            // What was said while others stood before it comes all at once.
+            Ok(Some(ended)) => {
+                if ended.parse().map_or(true, |fencing: i64| fencing >= news) {
+                    wakes.notify_one();
+                }
+            }
             // The driver has ended.
             Ok(None) => return Ok(()),
             Err(_) => {
@@ -112,4 +141,17 @@ async fn hear(link: &Link, listen: &str, turn: i64, wakes: &Notify) -> Result<()
             }
         }
     }
+}
+
+/// The first fencing token whose end is news, and whether the lock is free; of a lock that was never
+/// granted every end is.
+async fn found(ear: &Live, name: &LockName) -> Result<(i64, bool), NoAnswer> {
+    let params = [
+        (&name.prefix as _, Type::TEXT),
+        (&name.key as _, Type::TEXT),
+    ];
+    let rows = ear.call(NEWS, &params, Instant::now() + BUDGET).await?;
+    let row = rows.first();
+    let told = row.and_then(|row| Some((row.try_get(0).ok()?, row.try_get(1).ok()?)));
+    Ok(told.unwrap_or((i64::MIN, true)))
 }

@@ -103,20 +103,29 @@ WITH renewed AS (
 )
 SELECT EXISTS (SELECT FROM renewed), NOT EXISTS (SELECT FROM renewed)";
 
-/// Prefix, key, owner, channel of those who wait. A row: it was ours and is free now.
+/// Prefix, key, owner, channel of those who wait, who are told which grant is over. A row: it was
+/// ours and is free now.
 pub(super) const RELEASE: &str = "
 WITH freed AS (
   UPDATE lockdrill_lock AS held SET owner = NULL, ends_at = NULL
   WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.ends_at > clock_timestamp()
   RETURNING held.fencing
 )
-SELECT freed.fencing, pg_notify($4, '') FROM freed";
+SELECT freed.fencing, pg_notify($4, freed.fencing::text) FROM freed";
 
 /// Prefix, key. A row: for so many ms yet.
 pub(super) const REMAINING: &str = "
 SELECT floor(extract(epoch FROM held.ends_at - clock_timestamp()) * 1000)::bigint
 FROM lockdrill_lock AS held
 WHERE held.prefix = $1 AND held.key = $2 AND held.ends_at > clock_timestamp()";
+
+/// Prefix, key. A row: the first fencing token whose end would be news to somebody who has found the
+/// lock as it is now, and whether it is free.
+pub(super) const NEWS: &str = "
+SELECT held.fencing + CASE WHEN busy.now THEN 0 ELSE 1 END, NOT busy.now
+FROM lockdrill_lock AS held,
+  LATERAL (SELECT COALESCE(held.ends_at > clock_timestamp(), false) AS now) AS busy
+WHERE held.prefix = $1 AND held.key = $2";
 
 /// Prefix, key. One row: the next token, drawn without the lock.
 pub(super) const DRAW: &str = "
