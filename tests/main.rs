@@ -47,6 +47,7 @@ mod lock_handle;
 mod lock_misuse;
 mod lock_postgres;
 mod lock_redis;
+mod lock_redis_renewal;
 mod lock_redis_trouble;
 mod lock_redlock;
 mod lock_renewal;

@@ -1,7 +1,7 @@
-//! Locks on one Redis server (7.0 or later): one script an operation.
+//! Locks on one Redis or Valkey server (Redis 7.0 or later): one script or command an operation.
 
 use crate::lock::backends::redis_lock::Redis;
-use crate::lock::backends::redis_scripts::Scripts;
+use crate::lock::backends::redis_renewal::marks;
 use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Capabilities, Promise};
@@ -31,7 +31,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::FenceAfterSet,
         Flaw::EvalshaOnly,
     ],
-    on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
+    on_the_wire: marks,
     connect,
 };
 
