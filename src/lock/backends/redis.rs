@@ -10,7 +10,7 @@ use crate::redis_link::Link;
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
     name: "redis",
-    summary: "one Redis server, one script an operation",
+    summary: "one Redis or Valkey server, one script or command an operation",
     capabilities: Capabilities {
         fencing: Promise::BestEffort(
             "rises for as long as the server keeps its data; a flush, an eviction, a restart without persistence or a failover can set the counter back",
