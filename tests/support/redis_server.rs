@@ -175,6 +175,7 @@ fn spawn(program: &Path, port: u16, dir: &TempDir, arguments: &[String]) -> Chil
 }
 
 /// A redis-server with these arguments. Whoever gets it ends it.
+#[allow(dead_code, reason = "each test file uses what it needs")]
 pub fn launch(arguments: &[String]) -> Child {
     run(&binary(), arguments)
 }
