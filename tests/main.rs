@@ -72,6 +72,7 @@ mod report_suite;
 mod sessions_postgres;
 mod setup;
 mod store_contract;
+mod store_http;
 mod store_jobs;
 mod store_model;
 mod store_postgres;

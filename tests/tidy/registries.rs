@@ -123,6 +123,7 @@ pub const FOLDERS: &[Folder] = &[
             ),
             ("queue", "the queue beside the store, of one kind"),
             ("rule", "the one rule that every fenced store applies"),
+            ("server", "what the lab starts for a store"),
             ("spec", "what a store is opened with"),
             ("wall_time", "times that a store's server told, as lab time"),
         ],
