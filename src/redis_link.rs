@@ -14,6 +14,7 @@ use redis::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
@@ -29,6 +30,8 @@ pub(crate) struct Live {
     driver: JoinHandle<()>,
     /// Let a command time out: whoever still waits on it may, nobody else comes.
     given_up: AtomicBool,
+    /// Whether the server at its other end has `SET … IFEQ`, once that was asked.
+    compares: OnceCell<bool>,
 }
 
 impl Drop for Live {
@@ -84,6 +87,7 @@ impl Link {
                 connection,
                 driver: tokio::spawn(driver),
                 given_up: AtomicBool::new(false),
+                compares: OnceCell::new(),
             })
         };
         match timeout_at(until, connecting).await {
@@ -115,6 +119,30 @@ impl Live {
             self.given_up.store(true, Ordering::Relaxed);
         }
         answer
+    }
+
+    /// Whether the server at its other end has `SET … IFEQ`, by its own word: asked once, since
+    /// behind another connection there may be another server. One that will not say has it not.
+    pub(crate) async fn sets_if_equal(&self, until: Instant) -> Result<bool, NoAnswer> {
+        let asking = async {
+            let mut question = redis::cmd("COMMAND");
+            question.arg("DOCS").arg("SET");
+            match self.call(&question, until).await {
+                Ok(docs) => Ok(says(&docs, b"IFEQ")),
+                Err(NoAnswer::Refused(..)) => Ok(false),
+                Err(why) => Err(why),
+            }
+        };
+        self.compares.get_or_try_init(|| asking).await.copied()
+    }
+}
+
+/// Whether a word stands anywhere in an answer.
+fn says(answer: &Value, word: &[u8]) -> bool {
+    match answer {
+        Value::BulkString(text) => text == word,
+        Value::Array(parts) => parts.iter().any(|part| says(part, word)),
+        _other => false,
     }
 }
 

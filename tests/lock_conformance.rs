@@ -22,6 +22,15 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod redis_on_valkey {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                if let Some(place) = super::Place::on_valkey().await {
+                    super::conformance::$contract(place).await;
+                }
+            })+
+        }
+
         mod redis_sentinel {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $contract() {

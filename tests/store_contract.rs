@@ -31,9 +31,16 @@ macro_rules! over_every_store {
             })+
         }
 
+        mod http {
+            $(#[tokio::test]
+            async fn $contract() {
+                super::$contract(super::StorePlace::of("http")).await;
+            })+
+        }
+
         #[test]
         fn every_store_is_covered() {
-            let covered = ["sqlite", "redis", "postgres"];
+            let covered = ["sqlite", "redis", "postgres", "http"];
             for kind in store::ALL {
                 assert!(covered.contains(&kind.name), "no contract tests for {}", kind.name);
             }

@@ -112,6 +112,12 @@ fn postgres_follows_the_rule() {
     follows_the_rule(&StorePlace::of("postgres"));
 }
 
+/// One gateway for all, which decides before it passes on.
+#[test]
+fn http_follows_the_rule() {
+    follows_the_rule(&StorePlace::of("http"));
+}
+
 async fn compare(store: &mut dyn ProtectedStore, model: &mut Model, puts: &[Put]) {
     for (i, put) in puts.iter().enumerate() {
         let attempt = Attempt {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod arm;
 mod clean;
 mod doctor;
+mod gateway;
 mod guard;
 mod inspect;
 mod list;
@@ -57,6 +58,9 @@ enum Command {
     /// The director of one arm.
     #[command(hide = true)]
     Arm(arm::Args),
+    /// The gateway of one store.
+    #[command(hide = true)]
+    Gateway(gateway::Args),
 }
 
 /// Parses the command line and runs it.
@@ -75,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Worker(args) => worker::exec(&args),
         Command::Guard(args) => guard::exec(&args),
         Command::Arm(args) => arm::exec(&args),
+        Command::Gateway(args) => gateway::exec(&args),
     };
     ExitCode::from(exit.code())
 }

@@ -8,6 +8,7 @@ pub mod deployment;
 pub mod edge;
 pub mod error;
 pub mod etcd;
+pub mod gateway;
 pub mod guard;
 pub mod isolation;
 pub mod ledger;

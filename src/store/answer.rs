@@ -1,9 +1,11 @@
 //! What a store answers, and why it does not.
 
 use crate::ids::FencingToken;
+use serde::{Deserialize, Serialize};
 
 /// What the store answered. Unknown is never told as accepted or rejected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StoreAnswer {
     /// Written (or, for a seal, the mark is raised).
     Accepted,

@@ -14,24 +14,27 @@ use rule::{Decision, JobRule, Mark, Ruling};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::SocketAddr;
 use std::pin::Pin;
 
 mod answer;
+pub mod http;
 mod kinds;
 pub mod postgres;
 pub mod queue;
 pub mod redis;
 pub mod rule;
+mod server;
 mod spec;
 pub mod sqlite;
 mod wall_time;
 
 pub use answer::{ReadAnswer, StoreAnswer, StoreError};
+pub use server::StoreServer;
 pub use spec::{Condition, Fence, Reads, StoreSpec};
 
 /// What is put to the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AttemptKind {
     /// A write of business data.
     Write,
@@ -64,7 +67,7 @@ pub struct Attempt {
 }
 
 /// One line of the store's own log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logged {
     /// Place in the store's order, from 1, without gaps.
     pub n: u64,
@@ -83,7 +86,7 @@ pub struct Logged {
 }
 
 /// What a resource holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The write whose value stands, none if never written.
     pub write: Option<String>,
@@ -204,25 +207,6 @@ pub trait ProtectedStore: Send {
 pub type Opening =
     Pin<Box<dyn Future<Output = Result<Box<dyn ProtectedStore>, StoreError>> + Send>>;
 
-/// A server that the lab starts for a store before it is created, beside the lock's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreServer {
-    /// An empty `redis-server`.
-    Redis,
-    /// A `postgres` that nobody has used.
-    Postgres,
-}
-
-impl StoreServer {
-    /// The location of a store on such a server.
-    pub fn location(self, address: SocketAddr) -> String {
-        match self {
-            StoreServer::Redis => format!("redis://{address}"),
-            StoreServer::Postgres => format!("postgres://{address}"),
-        }
-    }
-}
-
 /// One entry of the registry.
 pub struct StoreKind {
     /// Name in experiment files.
@@ -238,7 +222,7 @@ pub struct StoreKind {
 }
 
 /// Every store.
-pub const ALL: &[&StoreKind] = &[&sqlite::KIND, &redis::KIND, &postgres::KIND];
+pub const ALL: &[&StoreKind] = &[&sqlite::KIND, &redis::KIND, &postgres::KIND, &http::KIND];
 
 /// The store of this name.
 pub fn find(name: &str) -> Option<&'static StoreKind> {

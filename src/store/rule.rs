@@ -6,9 +6,11 @@
 
 use super::Attempt;
 use crate::ids::{FencingToken, GrantId};
+use serde::{Deserialize, Serialize};
 
 /// Who decides whether an attempt is applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The rule, on the mark as it stands when the store is changed.
     Inside,
@@ -32,7 +34,8 @@ impl Decision {
 
 /// What the state of a job decides, before its writer's fencing token is looked at: who finds it
 /// done changes nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum JobRule {
     /// Nothing: it is done once more.
     Blind,
@@ -66,7 +69,7 @@ impl JobRule {
 pub type Ruling = (Decision, JobRule);
 
 /// The newest fencing token that a store has accepted, and whose it is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Mark {
     /// Highest fencing token accepted; none if none ever was.
     pub highest: Option<FencingToken>,

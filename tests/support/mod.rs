@@ -7,6 +7,7 @@ pub mod drill;
 pub mod edge_server;
 pub mod edges;
 pub mod etcd_server;
+pub mod gateway;
 pub mod golden;
 pub mod history;
 pub mod http;

@@ -47,6 +47,14 @@ impl Place {
         Place::flawed(backend, None).await
     }
 
+    /// On a Valkey; `None` where there is none and need not be.
+    pub async fn on_valkey() -> Option<Place> {
+        let server = RedisServer::valkey()?;
+        let kind = backends::named("redis").expect("a back end of that name");
+        let address = server.address();
+        Some(Place::at(kind, address, None, (Some(server), None)).await)
+    }
+
     /// With a flaw built in.
     pub async fn flawed(backend: &str, flaw: Option<Flaw>) -> Place {
         let kind = backends::named(backend).expect("a back end of that name");

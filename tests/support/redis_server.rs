@@ -3,7 +3,7 @@
 
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -11,8 +11,12 @@ use tempfile::TempDir;
 /// How long a server may take to answer its first command on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Set where a Valkey must be here: then a case that needs it fails without.
+const VALKEY_REQUIRED: &str = "LOCKDRILL_REQUIRE_VALKEY";
+
 /// A running server.
 pub struct RedisServer {
+    program: PathBuf,
     child: Child,
     port: u16,
     arguments: Vec<String>,
@@ -28,12 +32,32 @@ impl RedisServer {
 
     /// With further arguments of redis-server, e.g. `["--replicaof", "127.0.0.1 6380"]`.
     pub fn start_with(arguments: &[&str]) -> RedisServer {
+        RedisServer::start_program(binary(), arguments)
+    }
+
+    /// A Valkey, which has `SET … IFEQ`; `None` where it is not on this machine and need not be.
+    pub fn valkey() -> Option<RedisServer> {
+        let program = valkey();
+        if program.is_none() {
+            assert!(
+                std::env::var_os(VALKEY_REQUIRED).is_none(),
+                "no valkey-server"
+            );
+            println!(
+                "not played here: there is no valkey-server (`scripts/setup-valkey` brings it)"
+            );
+        }
+        program.map(|program| RedisServer::start_program(program, &[]))
+    }
+
+    fn start_program(program: PathBuf, arguments: &[&str]) -> RedisServer {
         let arguments: Vec<_> = arguments.iter().map(|part| (*part).to_owned()).collect();
         for _ in 0..20 {
             let dir = TempDir::new().expect("a folder for the server");
             let port = free_port();
             let mut server = RedisServer {
-                child: spawn(port, &dir, &arguments),
+                child: spawn(&program, port, &dir, &arguments),
+                program: program.clone(),
                 port,
                 arguments: arguments.clone(),
                 dir,
@@ -72,12 +96,18 @@ impl RedisServer {
         self.kill();
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
-            self.child = spawn(self.port, &self.dir, &self.arguments);
+            self.child = spawn(&self.program, self.port, &self.dir, &self.arguments);
             if self.answers() {
                 return;
             }
         }
         panic!("redis-server did not come back on port {}", self.port);
+    }
+
+    /// An ordinary Redis takes its place, empty and on the same port.
+    pub fn replaced_by_redis(&mut self) {
+        self.program = binary();
+        self.restart();
     }
 
     /// A connection of the test's own, past every proxy.
@@ -130,7 +160,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-fn spawn(port: u16, dir: &TempDir, arguments: &[String]) -> Child {
+fn spawn(program: &Path, port: u16, dir: &TempDir, arguments: &[String]) -> Child {
     let port = port.to_string();
     let fixed = ["--bind", "127.0.0.1", "--port", &port];
     let folder = dir.path().to_str().expect("a folder with a plain name");
@@ -138,12 +168,20 @@ fn spawn(port: u16, dir: &TempDir, arguments: &[String]) -> Child {
     let debug = ["--enable-debug-command", "local"];
     let all = [&fixed[..], &rest, &debug].concat();
     let all = all.into_iter().map(str::to_owned);
-    launch(&all.chain(arguments.iter().cloned()).collect::<Vec<_>>())
+    run(
+        program,
+        &all.chain(arguments.iter().cloned()).collect::<Vec<_>>(),
+    )
 }
 
 /// A redis-server with these arguments. Whoever gets it ends it.
+#[allow(dead_code, reason = "each test file uses what it needs")]
 pub fn launch(arguments: &[String]) -> Child {
-    Command::new(binary())
+    run(&binary(), arguments)
+}
+
+fn run(program: &Path, arguments: &[String]) -> Child {
+    Command::new(program)
         .arg0("redis-server")
         .args(arguments)
         .stdin(Stdio::null())
@@ -159,10 +197,23 @@ fn binary() -> PathBuf {
     if let Some(named) = std::env::var_os("LOCKDRILL_REDIS_SERVER") {
         return named.into();
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    ["redis-server", "redis-check-rdb"]
-        .iter()
-        .flat_map(|name| std::env::split_paths(&path).map(move |dir| dir.join(name)))
-        .find(|candidate| candidate.is_file())
+    on_path("redis-server")
+        .or_else(|| on_path("redis-check-rdb"))
         .expect("redis-server (Debian: apt-get install redis-server or redis-tools) is on PATH")
+}
+
+/// The one that is named, the one on `PATH`, or the one that `scripts/setup-valkey` has brought.
+pub fn valkey() -> Option<PathBuf> {
+    const NAME: &str = "valkey-server";
+    if let Some(named) = std::env::var_os("LOCKDRILL_VALKEY") {
+        return Some(named.into());
+    }
+    let brought = lockdrill::env::brought::folder().map(|folder| folder.join(NAME));
+    on_path(NAME).or_else(|| brought.filter(|program| program.is_file()))
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
+    places.find(|candidate| candidate.is_file())
 }

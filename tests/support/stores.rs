@@ -1,6 +1,7 @@
 //! An empty place for a store of each kind, gone with the value; and what is the same of every store
 //! that is on a server.
 
+use super::gateway::Gateway;
 use super::postgres_server::{Database, PostgresServer};
 use super::proxy::{Mode, Proxy};
 use super::redis_server::RedisServer;
@@ -8,6 +9,7 @@ use lockdrill::ids::{FencingToken, GrantId};
 use lockdrill::store::{
     self, Attempt, Condition, Fence, ProtectedStore, StoreAnswer, StoreKind, StoreSpec,
 };
+use std::sync::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 /// Nothing happens where a store can be stopped.
@@ -33,12 +35,13 @@ pub struct StorePlace {
     _folder: Option<TempDir>,
     server: Option<RedisServer>,
     database: Option<Database>,
+    gateway: Option<Mutex<Gateway>>,
 }
 
 impl StorePlace {
     /// A place for a store of this kind; a new kind gets its arm here.
     pub fn of(kind: &str) -> StorePlace {
-        let mut database = None;
+        let (mut database, mut gateway) = (None, None);
         let (location, folder, server) = match kind {
             "sqlite" => {
                 let folder = TempDir::new().unwrap();
@@ -54,6 +57,12 @@ impl StorePlace {
                 let made = database.insert(at_once(async { server.database().await }));
                 (format!("postgres://{}", made.address()), None, None)
             }
+            "http" => {
+                let made = Gateway::start();
+                let location = format!("http://{}", made.address());
+                gateway = Some(Mutex::new(made));
+                (location, None, None)
+            }
             other => panic!("no place for a store of kind `{other}`"),
         };
         StorePlace {
@@ -62,6 +71,7 @@ impl StorePlace {
             _folder: folder,
             server,
             database,
+            gateway,
         }
     }
 
@@ -116,6 +126,15 @@ impl StorePlace {
         self.server.as_mut().expect("a store on a server")
     }
 
+    /// The gateway that it is behind.
+    pub fn gateway(&self) -> MutexGuard<'_, Gateway> {
+        self.gateway
+            .as_ref()
+            .expect("a store behind a gateway")
+            .lock()
+            .unwrap()
+    }
+
     /// The database that it is in.
     pub fn database(&self) -> &Database {
         self.database.as_ref().expect("a store in a database")
@@ -129,6 +148,7 @@ impl StorePlace {
                 let empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
                 at_once(async { database.text(empty).await });
             }
+            (None, None) if self.gateway.is_some() => self.gateway().empty(),
             (None, None) => {
                 for part in ["", "-wal", "-shm"] {
                     // Not there yet is as good as removed.

@@ -55,6 +55,10 @@ pub const FOLDERS: &[Folder] = &[
                 "how the Redis back ends remember whom they found",
             ),
             ("redis_lock", "the lock that every Redis back end is"),
+            (
+                "redis_renewal",
+                "a renewal as one plain command of a Redis server",
+            ),
             ("redis_route", "the way of a lock's commands to their node"),
             ("redis_scripts", "the scripts of the Redis back end"),
             ("redis_slots", "what a node of a cluster says of slots"),
@@ -119,6 +123,7 @@ pub const FOLDERS: &[Folder] = &[
             ),
             ("queue", "the queue beside the store, of one kind"),
             ("rule", "the one rule that every fenced store applies"),
+            ("server", "what the lab starts for a store"),
             ("spec", "what a store is opened with"),
             ("wall_time", "times that a store's server told, as lab time"),
         ],

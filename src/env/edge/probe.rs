@@ -6,10 +6,10 @@
 
 use super::ServerProtocol;
 use crate::clock;
-use crate::env::etcd;
 use crate::env::postgres::stranger;
 use crate::env::postgres::wire::Wire;
 use crate::env::zookeeper;
+use crate::env::{etcd, gateway};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,18 +63,11 @@ pub async fn probe(address: SocketAddr, protocol: ServerProtocol, limit: Duratio
     let began_ns = clock::monotonic_ns();
     let took_ns = || clock::monotonic_ns().saturating_sub(began_ns);
     let ask = async {
-        match protocol {
-            ServerProtocol::Plain => {
-                TcpStream::connect(address).await?;
-                return Ok(Probe::Connected { took_ns: took_ns() });
-            }
-            ServerProtocol::Redis
-            | ServerProtocol::Postgres
-            | ServerProtocol::Etcd
-            | ServerProtocol::Zookeeper => {
-                Talking::begin(address, protocol).await?;
-            }
+        if protocol == ServerProtocol::Plain {
+            TcpStream::connect(address).await?;
+            return Ok(Probe::Connected { took_ns: took_ns() });
         }
+        Talking::begin(address, protocol).await?;
         Ok(Probe::Answered { took_ns: took_ns() })
     };
     match timeout(limit, ask).await {
@@ -115,25 +108,26 @@ enum Talking {
     Postgres(Wire<TcpStream>),
     Etcd(TcpStream),
     Zookeeper(TcpStream),
+    Gateway(TcpStream),
 }
 
 impl Talking {
     async fn begin(address: SocketAddr, protocol: ServerProtocol) -> io::Result<Talking> {
-        if protocol == ServerProtocol::Postgres {
-            return stranger::enter(address).await.map(Talking::Postgres);
+        match protocol {
+            ServerProtocol::Postgres => stranger::enter(address).await.map(Talking::Postgres),
+            ServerProtocol::Etcd => etcd::stranger::enter(address).await.map(Talking::Etcd),
+            ServerProtocol::Zookeeper => {
+                let entered = zookeeper::stranger::enter(address).await;
+                entered.map(Talking::Zookeeper)
+            }
+            ServerProtocol::Gateway => gateway::enter(address).await.map(Talking::Gateway),
+            ServerProtocol::Redis | ServerProtocol::Plain => {
+                let mut stream = TcpStream::connect(address).await?;
+                stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
+                line(&mut stream).await?;
+                Ok(Talking::Redis(stream))
+            }
         }
-        if protocol == ServerProtocol::Etcd {
-            let entered = etcd::stranger::enter(address).await;
-            return entered.map(Talking::Etcd);
-        }
-        if protocol == ServerProtocol::Zookeeper {
-            let entered = zookeeper::stranger::enter(address).await;
-            return entered.map(Talking::Zookeeper);
-        }
-        let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(b"*1\r\n$4\r\nPING\r\n").await?;
-        line(&mut stream).await?;
-        Ok(Talking::Redis(stream))
     }
 
     async fn take_name(&mut self, name: &str) -> io::Result<()> {
@@ -141,6 +135,7 @@ impl Talking {
             Talking::Postgres(wire) => stranger::take_name(wire, name).await,
             Talking::Etcd(stream) => etcd::stranger::take_name(stream, name).await,
             Talking::Zookeeper(stream) => zookeeper::stranger::take_name(stream, name).await,
+            Talking::Gateway(stream) => gateway::take_name(stream, name).await,
             Talking::Redis(stream) => {
                 let request = command(&["CLIENT", "SETNAME", name]);
                 stream.write_all(&request).await?;
@@ -155,6 +150,7 @@ impl Talking {
             Talking::Postgres(_) => stranger::is_known(direct, name).await,
             Talking::Etcd(_) => etcd::stranger::is_known(direct, name).await,
             Talking::Zookeeper(_) => zookeeper::stranger::is_known(direct, name).await,
+            Talking::Gateway(_) => gateway::is_known(direct, name).await,
         }
     }
 }

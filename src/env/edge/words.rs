@@ -41,6 +41,8 @@ pub enum ServerProtocol {
     Etcd,
     /// ZooKeeper's own; no command can be chosen.
     Zookeeper,
+    /// HTTP, to the gateway of a store; no command can be chosen.
+    Gateway,
     /// Bytes: no command can be chosen.
     Plain,
 }
@@ -101,11 +103,9 @@ pub enum Injury {
     Silence(Way),
     /// Live connections get RST; new ones are refused or reset until the heal.
     Reset,
-    /// Held, not lost: everything arrives at the heal. This is a stalled connection, not a
-    /// partition.
+    /// Held, not lost: everything arrives at the heal. A stalled connection, not a partition.
     Stall(Way),
-    /// Everything that flows this way arrives `ms` later, in order. What is under way at the heal
-    /// arrives at once.
+    /// What flows this way arrives `ms` later, in order; what is under way at the heal, at once.
     Delay {
         /// Direction.
         way: Way,

@@ -57,10 +57,19 @@ fn number_of(name: &str) -> String {
 
 /// One request and its answer, whose length is told in front.
 async fn ask(stream: &mut TcpStream, path: &str, body: &Value) -> io::Result<Value> {
+    post(stream, &format!("/v3/{path}"), body).await
+}
+
+/// The same of any server that speaks JSON over HTTP.
+pub(in crate::env) async fn post(
+    stream: &mut TcpStream,
+    path: &str,
+    body: &Value,
+) -> io::Result<Value> {
     let body = body.to_string();
     let length = body.len();
     let request = format!(
-        "POST /v3/{path} HTTP/1.1\r\nHost: etcd\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST {path} HTTP/1.1\r\nHost: lockdrill\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut head = Vec::new();

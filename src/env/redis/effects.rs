@@ -6,7 +6,7 @@
 //! there on the observer has lost its place, and says so. None is passed over.
 
 use super::stream::Words;
-use super::value::owner_and_fencing;
+use super::value::{Held, owner_and_fencing};
 use crate::env::seen::Seen;
 use crate::timeline::event::{Change, Event};
 use std::collections::HashMap;
@@ -30,6 +30,8 @@ pub struct Effects {
     elsewhere: bool,
     /// How far each counter has come; one that is not here counts from nothing, none = unknown.
     counters: HashMap<String, Option<i64>>,
+    /// What each lock that is held was last set to.
+    held: HashMap<String, Held>,
 }
 
 impl Effects {
@@ -41,6 +43,7 @@ impl Effects {
             next_pos: 0,
             elsewhere: false,
             counters: HashMap::new(),
+            held: HashMap::new(),
         }
     }
 
@@ -48,6 +51,11 @@ impl Effects {
     pub fn count_from(&mut self, key: &str, value: u64) {
         let value = i64::try_from(value).ok();
         self.counters.insert(key.to_owned(), value);
+    }
+
+    /// A lock is held already.
+    pub fn go_on(&mut self, key: &str, held: Held) {
+        self.held.insert(key.to_owned(), held);
     }
 
     /// What a command changed, in order; nothing for commands on other keys.
@@ -138,13 +146,21 @@ impl Effects {
             return self.unread_if(true, verb, &[key]);
         }
         let until_ms = said("PXAT").and_then(|at| options.get(at + 1)?.parse().ok());
+        let Some(name) = self.lock(key) else {
+            return Vec::new();
+        };
         let (owner, fencing) = owner_and_fencing(value);
+        // Each grant has an owner of its own: set to what it is, a lock is held for longer.
+        let before = self.held.insert(name.clone(), (owner.clone(), fencing));
+        if before.is_some_and(|before| before == (owner.clone(), fencing)) {
+            return self.effect(name, Change::Extended { until_ms });
+        }
         let change = Change::Set {
             owner,
             fencing,
             until_ms,
         };
-        self.on_lock(key, change)
+        self.effect(name, change)
     }
 
     fn count(&mut self, verb: &str, key: &str, by: Option<i64>) -> Vec<Seen> {
@@ -167,6 +183,7 @@ impl Effects {
     /// A counter that is gone counts from nothing.
     fn gone(&mut self, key: &str) -> Vec<Seen> {
         let Some(name) = self.counter(key) else {
+            self.lock(key).and_then(|name| self.held.remove(&name));
             return self.on_lock(key, Change::Deleted);
         };
         self.counters.remove(&name);
@@ -175,6 +192,7 @@ impl Effects {
 
     fn flushed(&mut self) -> Vec<Seen> {
         self.counters.clear();
+        self.held.clear();
         self.effect(String::new(), Change::Flushed)
     }
 
@@ -188,10 +206,8 @@ impl Effects {
     }
 
     fn on_lock(&mut self, key: &str, change: Change) -> Vec<Seen> {
-        match self.lock(key) {
-            Some(name) => self.effect(name, change),
-            None => Vec::new(),
-        }
+        let name = self.lock(key);
+        name.map_or_else(Vec::new, |name| self.effect(name, change))
     }
 
     fn effect(&mut self, key: String, change: Change) -> Vec<Seen> {

@@ -8,6 +8,7 @@
 use super::effects::Effects;
 use super::stream::{Decoder, StreamError};
 use crate::env::seen::Seen;
+use crate::timeline::event::Change;
 
 /// Decoder and meaning together: bytes in, what they mean out.
 #[derive(Debug)]
@@ -29,6 +30,20 @@ impl Tap {
     #[must_use]
     pub fn counting_from(mut self, key: &str, value: u64) -> Self {
         self.effects.count_from(key, value);
+        self
+    }
+
+    /// A lock is held already: the server kept it over a restart.
+    #[must_use]
+    pub fn going_on(mut self, key: &str, held: &Change) -> Self {
+        if let Change::Restarted {
+            owner: Some(owner),
+            fencing,
+            ..
+        } = held
+        {
+            self.effects.go_on(key, (owner.clone(), *fencing));
+        }
         self
     }
 

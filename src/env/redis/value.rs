@@ -2,9 +2,12 @@
 
 use crate::ids::{FencingToken, OwnerDigest};
 
+/// Whom a lock was granted to, and with which number.
+pub type Held = (OwnerDigest, Option<FencingToken>);
+
 /// What a lock key's value says: `owner:fencing`, or the owner alone. Nobody but the lock
 /// service ever sees the owner token itself.
-pub(super) fn owner_and_fencing(value: &[u8]) -> (OwnerDigest, Option<FencingToken>) {
+pub(super) fn owner_and_fencing(value: &[u8]) -> Held {
     let at = value.iter().rposition(|byte| *byte == b':');
     let parts = at.map(|at| (&value[..at], &value[at + 1..]));
     let number = |bytes| std::str::from_utf8(bytes).ok()?.parse().ok();

@@ -31,6 +31,7 @@ mod redis_copies;
 mod redis_ear;
 mod redis_found;
 mod redis_lock;
+mod redis_renewal;
 mod redis_route;
 mod redis_scripts;
 mod redis_second;

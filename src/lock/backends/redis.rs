@@ -1,7 +1,7 @@
-//! Locks on one Redis server (7.0 or later): one script an operation.
+//! Locks on one Redis or Valkey server (Redis 7.0 or later): one script or command an operation.
 
 use crate::lock::backends::redis_lock::Redis;
-use crate::lock::backends::redis_scripts::Scripts;
+use crate::lock::backends::redis_renewal::marks;
 use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw};
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Capabilities, Promise};
@@ -10,7 +10,7 @@ use crate::redis_link::Link;
 /// Its entry in the registry.
 pub const KIND: LockKind = LockKind {
     name: "redis",
-    summary: "one Redis server, one script an operation",
+    summary: "one Redis or Valkey server, one script or command an operation",
     capabilities: Capabilities {
         fencing: Promise::BestEffort(
             "rises for as long as the server keeps its data; a flush, an eviction, a restart without persistence or a failover can set the counter back",
@@ -31,7 +31,7 @@ pub const KIND: LockKind = LockKind {
         Flaw::FenceAfterSet,
         Flaw::EvalshaOnly,
     ],
-    on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
+    on_the_wire: marks,
     connect,
 };
 

@@ -9,7 +9,7 @@
 use crate::lock::backends::redis_asked::{ask_all, link_via, links, nothing_sent};
 use crate::lock::backends::redis_found::{FOUND_FLAWS, Find, Node, Seeker, Via};
 use crate::lock::backends::redis_lock::Redis;
-use crate::lock::backends::redis_scripts::Scripts;
+use crate::lock::backends::redis_renewal::marks;
 use crate::lock::backends::redis_slots::{Told, read, slot_of};
 use crate::lock::backends::{ConnectSpec, Connecting, LockKind, Servers};
 use crate::lock::service::{Capabilities, Promise};
@@ -45,7 +45,7 @@ pub const KIND: LockKind = LockKind {
     servers: Servers::Cluster,
     within_one_process: false,
     flaws: FOUND_FLAWS,
-    on_the_wire: |flaw, command| Scripts::new(flaw).marks(command),
+    on_the_wire: marks,
     connect,
 };
 

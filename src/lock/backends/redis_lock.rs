@@ -1,4 +1,5 @@
-//! The lock on Redis, on whichever node it lives: one script an operation.
+//! The lock on Redis, on whichever node it lives: one script an operation, and where the server has
+//! it, one plain command a renewal (`redis_renewal.rs`).
 //!
 //! Keys, all in one hash slot: `<prefix>{<key>}` is the lock and holds `<owner>:<fencing token>`,
 //! so that the replication stream alone tells who was granted what; `…:fence` is the counter and
@@ -32,7 +33,7 @@ const CONNECT_BUDGET: Duration = Duration::from_secs(2);
 pub(super) struct Redis {
     pub(super) route: Route,
     scripts: Scripts,
-    flaw: Option<Flaw>,
+    pub(super) flaw: Option<Flaw>,
     armed: Option<Armed>,
 }
 
@@ -57,6 +58,8 @@ impl Redis {
         for load in redis.loads() {
             link.call(&load, until).await.map_err(failed)?;
         }
+        let live = link.live(until).await.map_err(failed)?;
+        redis.learn(&live, until).await;
         Ok(Arc::new(redis))
     }
 
@@ -74,6 +77,7 @@ impl Redis {
             for load in redis.loads() {
                 node.live.call(&load, until).await.map_err(failed)?;
             }
+            redis.learn(&node.live, until).await;
         }
         Ok(Arc::new(redis))
     }
@@ -171,6 +175,9 @@ impl LockService for Redis {
 
     async fn renew(&self, ask: &Ask<'_>) -> Result<RenewAnswer, CommandError> {
         let keys = Keys::of(ask.name);
+        if let Some(answer) = self.renewed_in_one(&keys, ask).await? {
+            return Ok(answer);
+        }
         let lease_ms = ask.lease_ms().to_string();
         let fencing = ask
             .fencing

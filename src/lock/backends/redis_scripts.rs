@@ -175,6 +175,15 @@ pub(super) const fn needs_two(flaw: Flaw) -> bool {
     matches!(flaw, Flaw::SetThenPexpire | Flaw::FenceAfterSet)
 }
 
+/// Whether a renewal with this flaw is its script and nothing else: the flaw is in it, or in what it
+/// finds.
+pub(super) const fn needs_script(flaw: Flaw) -> bool {
+    matches!(
+        flaw,
+        Flaw::BlindRenew | Flaw::RenewRecreates | Flaw::EvalshaOnly | Flaw::FenceAfterSet
+    )
+}
+
 /// A fencing token that a script may have drawn.
 pub(super) fn token_of(value: &Value) -> Result<Option<FencingToken>, CommandError> {
     match value {

@@ -20,13 +20,15 @@ pub async fn follow(
     again: Option<&Control>,
 ) -> Result<(), DirectorError> {
     let key = scene.plan.lock.key.clone();
-    let counter = match again {
-        Some(control) => control.held(&key).await?.1.unwrap_or(0),
-        None => 0,
-    };
+    let mut tap = Tap::new(name, scene.prefix());
+    if let Some(control) = again {
+        let (held, counter) = control.held(&key).await?;
+        tap = tap
+            .counting_from(&key, counter.unwrap_or(0))
+            .going_on(&key, &held);
+    }
     scene.synced.remove(name);
     let out = incoming::observed(name, scene.outbox.clone());
-    let tap = Tap::new(name, scene.prefix()).counting_from(&key, counter);
     tokio::spawn(observe::follow(door, tap, out));
     until::synced(scene, name, SYNC_MAX).await?;
     match again {

@@ -12,6 +12,7 @@ mod dispatch;
 mod edges;
 mod etcd;
 mod following;
+mod gateway;
 mod given;
 mod holder;
 mod incoming;

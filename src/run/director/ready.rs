@@ -44,6 +44,7 @@ pub fn program_of(scene: &Scene, name: &str) -> &'static str {
         ETCD => "etcd",
         ZOOKEEPER => "ZooKeeper",
         STORE if of_store() == Some(StoreServer::Postgres) => "Postgres",
+        STORE if of_store() == Some(StoreServer::Gateway) => "gateway",
         _ => "redis-server",
     }
 }

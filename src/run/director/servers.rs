@@ -5,7 +5,8 @@ use super::players::{Followed, Server, Standing};
 use super::ready::{log_of, ready};
 use super::scene::{STORE, Scene};
 use super::{
-    DirectorError, clocks, etcd, following, given, members, ports, postgres, until, zookeeper,
+    DirectorError, clocks, etcd, following, gateway, given, members, ports, postgres, until,
+    zookeeper,
 };
 use crate::env::deployment;
 use crate::env::edge::ServerProtocol;
@@ -73,6 +74,7 @@ async fn store_up(scene: &mut Scene, server: StoreServer) -> Result<(), Director
     match server {
         StoreServer::Redis => up(scene, Service::Store, STORE).await,
         StoreServer::Postgres => postgres::store_up(scene).await,
+        StoreServer::Gateway => gateway::store_up(scene).await,
     }
 }
 

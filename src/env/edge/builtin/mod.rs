@@ -70,6 +70,7 @@ fn check(injury: &Injury, protocol: ServerProtocol) -> Result<(), EdgeError> {
         | ServerProtocol::Postgres
         | ServerProtocol::Etcd
         | ServerProtocol::Zookeeper
+        | ServerProtocol::Gateway
             if frames =>
         {
             Err("the server's protocol has no frames known here")
@@ -78,6 +79,7 @@ fn check(injury: &Injury, protocol: ServerProtocol) -> Result<(), EdgeError> {
         | ServerProtocol::Postgres
         | ServerProtocol::Etcd
         | ServerProtocol::Zookeeper
+        | ServerProtocol::Gateway
         | ServerProtocol::Redis => rule::can(injury),
     };
     allowed.map_err(|why| EdgeError::Cannot {

@@ -60,8 +60,42 @@ fn a_grant_a_renewal_and_an_end_in_the_servers_order() {
 }
 
 #[test]
-fn a_value_without_a_number_names_its_owner_alone() {
+fn a_lock_that_is_set_to_what_it_holds_is_extended_and_set_anew_after_its_end_is_granted() {
     let mut effects = Effects::new("redis", "lab:");
+    let mut told = |command: &str| change(&read(&mut effects, command)).unwrap().2;
+    let is_grant = |change: &Change| matches!(change, Change::Set { .. });
+    let extended = |until| Change::Extended {
+        until_ms: Some(until),
+    };
+    assert!(is_grant(&told("SET lab:{k} a:1 PXAT 1700")));
+    assert_eq!(told("SET lab:{k} a:1 PXAT 1900"), extended(1900));
+    assert_eq!(told("SET lab:{k} a:1 PXAT 1900"), extended(1900));
+    for end in ["DEL lab:{k}", "FLUSHALL"] {
+        told(end);
+        assert!(is_grant(&told("SET lab:{k} a:1 PXAT 2000")), "{end}");
+    }
+    for other in ["a:2", "b:2", "b"] {
+        assert!(
+            is_grant(&told(&format!("SET lab:{{k}} {other} PXAT 9"))),
+            "{other}"
+        );
+    }
+    assert!(is_grant(&told("SET lab:{j} b PXAT 2000")), "another lock");
+}
+
+#[test]
+fn a_lock_that_was_held_before_is_extended() {
+    let mut effects = Effects::new("redis", "lab:");
+    effects.go_on("k", (OwnerDigest::of(b"a"), Some(FencingToken(3))));
+    let seen = change(&read(&mut effects, "SET lab:{k} a:3 PXAT 1900"));
+    assert!(
+        matches!(seen, Some((_, _, Change::Extended { .. }))),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn a_value_without_a_number_names_its_owner_alone() {
     for (value, owner, number) in [
         ("s3cret:7", "s3cret", Some(7)),
         ("s3cret:", "s3cret", None),
@@ -69,6 +103,7 @@ fn a_value_without_a_number_names_its_owner_alone() {
         ("s3cret:x", "s3cret:x", None),
         ("s3:cret:7", "s3:cret", Some(7)),
     ] {
+        let mut effects = Effects::new("redis", "lab:");
         let seen = read(&mut effects, &format!("SET lab:{{orders}} {value} PXAT 5"));
         let Some((
             _,

@@ -165,7 +165,7 @@ impl Book<'_> {
     }
 
     pub(super) fn extended(&mut self, effect: &RawEffect, until_ms: Option<u64>) {
-        let Some((holder, _)) = self.held.get(&effect.key).copied() else {
+        let Some((holder, before)) = self.held.get(&effect.key).copied() else {
             return;
         };
         let lease_ms = self.grants[holder].lease_ms;
@@ -184,6 +184,11 @@ impl Book<'_> {
             *deadline = until;
         }
         if self.extended_elsewhere(holder, until) {
+            return;
+        }
+        // A voter was told the agreed number twice: its lease is what it was.
+        let unmoved = self.voters && until_ms.is_some() && before == until;
+        if unmoved && author == Author::Own(None) {
             return;
         }
         if let Author::Own(Some(operation)) = author {

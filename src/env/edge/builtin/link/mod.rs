@@ -44,7 +44,8 @@ impl Link {
                 ServerProtocol::Plain
                 | ServerProtocol::Postgres
                 | ServerProtocol::Etcd
-                | ServerProtocol::Zookeeper => None,
+                | ServerProtocol::Zookeeper
+                | ServerProtocol::Gateway => None,
             },
             choice: None,
             target: None,
