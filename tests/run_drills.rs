@@ -35,6 +35,7 @@ const DRILLS: &[&str] = &[
     "partition",
     "partition-reply",
     "partition-reset",
+    "paused-in-transaction",
     "redlock-amnesia",
     "redlock-clock",
     "redlock-hung",

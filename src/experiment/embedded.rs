@@ -97,6 +97,10 @@ const DRILLS: &[(&str, &str)] = &[
     ),
     ("pause", include_str!("../../experiments/pause.toml")),
     (
+        "paused-in-transaction",
+        include_str!("../../experiments/paused-in-transaction.toml"),
+    ),
+    (
         "redlock-amnesia",
         include_str!("../../experiments/redlock-amnesia.toml"),
     ),
