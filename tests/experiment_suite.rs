@@ -54,6 +54,7 @@ fn on_a_lock_that_sessions_are_a_drill_is_played_that_knows_when_one_ends() {
         assert_eq!(
             played,
             [
+                "black-holed-session",
                 "fenced-read",
                 "late-first",
                 "outage",

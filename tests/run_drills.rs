@@ -8,6 +8,7 @@ use lab::Lab;
 /// All but `pause`, which has tests of its own.
 const DRILLS: &[&str] = &[
     "ask-first",
+    "black-holed-session",
     "clock-back",
     "clock-jump",
     "cluster-failover",

@@ -10,6 +10,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/ask-first.toml"),
     ),
     (
+        "black-holed-session",
+        include_str!("../../experiments/black-holed-session.toml"),
+    ),
+    (
         "clock-back",
         include_str!("../../experiments/clock-back.toml"),
     ),
