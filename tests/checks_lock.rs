@@ -520,6 +520,24 @@ fn a_contender_that_waits_in_vain_is_seen() {
 }
 
 #[test]
+fn what_was_done_to_a_worker_need_not_be_healed_when_that_is_dead() {
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.enter("b", 200);
+    h.fault("nap", "pause", "a", (300, 2900));
+    h.died("a", 500);
+    h.ends(3000, "complete");
+    assert_violated(&h.judge("recovers"), "b");
+    // One that lives on may have kept the lock to itself until then.
+    let mut h = Record::new();
+    h.acquire("a", 100);
+    h.enter("b", 200);
+    h.fault("nap", "pause", "a", (300, 2900));
+    h.ends(3000, "complete");
+    assert_holds(&h.judge("recovers"));
+}
+
+#[test]
 fn at_the_bound_itself_nothing_is_proven() {
     assert_holds(&death(Some(2000), 2500).judge("recovers"));
     assert_holds(&death(None, 2000).judge("recovers"));

@@ -64,7 +64,10 @@ fn what_means_nothing_on_postgres_are_refused_with_the_reason() {
 }
 
 #[test]
-fn on_locks_that_sessions_hold_a_drill_runs_that_ends_them_and_no_other() {
+fn on_locks_that_sessions_hold_a_drill_runs_that_shows_when_they_end() {
+    for lock in ["postgres-advisory", "postgres-row"] {
+        assert!(on(lock, "pause").is_ok() && on(lock, "partition").is_ok());
+    }
     assert!(on("postgres-advisory", "session-is-the-lock").is_ok());
     let told = on("postgres", "session-is-the-lock").unwrap_err();
     assert!(told.contains("`postgres` outlives every session"), "{told}");
@@ -73,7 +76,7 @@ fn on_locks_that_sessions_hold_a_drill_runs_that_ends_them_and_no_other() {
         told.contains("`postgres-advisory` ends with its session"),
         "{told}"
     );
-    let told = on("postgres-advisory", "pause").unwrap_err();
+    let told = on("postgres-advisory", "kill").unwrap_err();
     assert!(
         told.contains("no drill runs on the lock `postgres-advisory`"),
         "{told}"

@@ -47,10 +47,27 @@ fn on_a_lock_for_no_drill_one_reason_is_told_and_it_is_that_of_the_command_line(
 }
 
 #[test]
-fn on_a_lock_that_sessions_are_a_drill_is_played_that_ends_one_and_says_so() {
-    let loaded = experiment::load_fitting(&suite_on("postgres-advisory"));
-    let played: Vec<_> = loaded.experiments.iter().map(|drill| &drill.name).collect();
-    assert_eq!(played, ["session-is-the-lock"]);
+fn on_a_lock_that_sessions_are_a_drill_is_played_that_knows_when_one_ends() {
+    for lock in ["postgres-advisory", "postgres-row"] {
+        let loaded = experiment::load_fitting(&suite_on(lock));
+        let played: Vec<_> = loaded.experiments.iter().map(|drill| &drill.name).collect();
+        assert_eq!(
+            played,
+            [
+                "black-holed-session",
+                "fenced-read",
+                "late-first",
+                "outage",
+                "partition",
+                "pause",
+                "paused-in-transaction",
+                "session-is-the-lock",
+                "stale-read",
+                "state-machine",
+            ],
+            "{lock}"
+        );
+    }
 }
 
 #[test]

@@ -66,6 +66,13 @@ macro_rules! over_every_back_end {
             })+
         }
 
+        mod postgres_row {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $contract() {
+                super::conformance::$contract(super::Place::of("postgres-row").await).await;
+            })+
+        }
+
         mod etcd {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $contract() {
@@ -83,7 +90,7 @@ macro_rules! over_every_back_end {
         #[test]
         fn every_back_end_is_covered() {
             let covered = ["memory", "redis", "redis-sentinel", "redis-cluster", "redlock",
-                "postgres", "postgres-advisory", "etcd", "zookeeper"];
+                "postgres", "postgres-advisory", "postgres-row", "etcd", "zookeeper"];
             for kind in lockdrill::lock::backends::ALL {
                 assert!(covered.contains(&kind.name), "no conformance tests for {}", kind.name);
             }

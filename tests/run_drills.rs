@@ -8,6 +8,7 @@ use lab::Lab;
 /// All but `pause`, which has tests of its own.
 const DRILLS: &[&str] = &[
     "ask-first",
+    "black-holed-session",
     "clock-back",
     "clock-jump",
     "cluster-failover",
@@ -35,6 +36,7 @@ const DRILLS: &[&str] = &[
     "partition",
     "partition-reply",
     "partition-reset",
+    "paused-in-transaction",
     "redlock-amnesia",
     "redlock-clock",
     "redlock-hung",

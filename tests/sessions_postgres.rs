@@ -36,10 +36,14 @@ async fn renewed(lock: &LockHandle) -> Renewal {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_in_a_row_outlives_its_session_and_an_advisory_lock_does_not() {
+async fn a_lock_with_a_lease_in_a_row_outlives_its_session_and_one_that_a_session_is_does_not() {
     let server = PostgresServer::start();
     let control = control(&server).await;
-    for (backend, outlives) in [("postgres", true), ("postgres-advisory", false)] {
+    for (backend, outlives) in [
+        ("postgres", true),
+        ("postgres-advisory", false),
+        ("postgres-row", false),
+    ] {
         let a = locks(&server, backend, "a").await;
         let b = locks(&server, backend, "b").await;
         let lock = granted(&a, LONG).await;

@@ -4,7 +4,7 @@
 //! Bounds are asked of runnable time only: while a contender is stopped nothing is owed to it. A
 //! lock that a live worker holds, or may hold, is not owed to anybody. A dead holder's lease is
 //! part of the bound. Where a quorum decides, a fault that leaves a quorum alone takes the lock from
-//! nobody: it need not be healed first.
+//! nobody: it need not be healed first. Nor need what was done to one worker that has died since.
 
 use super::say::{count, secs};
 use super::{Check, Finding};
@@ -114,8 +114,8 @@ impl Recovers {
 }
 
 /// From when on a free lock is owed to contenders: the last heal (what was done to a server once
-/// and for all is over when it is done, and so is what leaves a quorum alone) or, if there is none,
-/// the first death of a holder.
+/// and for all is over when it is done, and so is what leaves a quorum alone; what was done to one
+/// worker is over when that is gone) or, if there is none, the first death of a holder.
 pub fn owed_since(history: &History) -> Option<u64> {
     let mut ends = Vec::new();
     for window in &history.faults {
@@ -124,7 +124,9 @@ pub fn owed_since(history: &History) -> Option<u64> {
             ends.extend(window.onsets.iter().map(|onset| onset.effective));
         } else {
             let heals = window.heals.iter();
-            ends.extend(heals.map(|heal| heal.removed.unwrap_or(heal.began)));
+            let healed = heals.map(|heal| heal.removed.unwrap_or(heal.began));
+            let gone = outlived(history, window).unwrap_or(NEVER);
+            ends.extend(healed.map(|healed| healed.min(gone)));
         }
     }
     let healed = ends.into_iter().max();
@@ -136,6 +138,12 @@ pub fn owed_since(history: &History) -> Option<u64> {
             .then_some(died)
     });
     healed.or(deaths.min())
+}
+
+/// When the worker was gone that a fault hit, if it was the only one.
+fn outlived(history: &History, fault: &FaultWindow) -> Option<u64> {
+    let worker = history.workers.get(fault.worker?)?;
+    worker.gone(fault.onsets.first()?.began)
 }
 
 /// With all that was done to servers while it lasted, enough of them are left to decide.

@@ -42,8 +42,9 @@ fn unable(backend: &str, cast: &Cast) -> Option<(String, &'static str)> {
             "each worker is a process of its own: they would never meet",
         ));
     }
-    let shown = cast.faults.iter().any(sessions::end);
-    if let Some(misfit) = sessions::misfit(backend, &cast.faults) {
+    let faults = &cast.faults;
+    let shown = faults.iter().any(sessions::end) || sessions::are_left_to_the_server(faults);
+    if let Some(misfit) = sessions::misfit(backend, faults) {
         return Some(misfit);
     }
     if let (Err(why), false) = (registry::can_be_started(backend), shown) {

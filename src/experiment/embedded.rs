@@ -10,6 +10,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/ask-first.toml"),
     ),
     (
+        "black-holed-session",
+        include_str!("../../experiments/black-holed-session.toml"),
+    ),
+    (
         "clock-back",
         include_str!("../../experiments/clock-back.toml"),
     ),
@@ -96,6 +100,10 @@ const DRILLS: &[(&str, &str)] = &[
         include_str!("../../experiments/partition-reset.toml"),
     ),
     ("pause", include_str!("../../experiments/pause.toml")),
+    (
+        "paused-in-transaction",
+        include_str!("../../experiments/paused-in-transaction.toml"),
+    ),
     (
         "redlock-amnesia",
         include_str!("../../experiments/redlock-amnesia.toml"),

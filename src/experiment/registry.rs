@@ -145,7 +145,7 @@ pub(super) fn can_be_started(backend: &str) -> Result<(), &'static str> {
         | Servers::Zookeeper
         | Servers::Voters => Ok(()),
         Servers::PostgresSessions => Err(
-            "no stream of changes tells of the end of a session: only what `kill-session` ends is shown",
+            "no stream of changes tells of the end of a session: shown is what `kill-session` ends, and what the server ends for its silence (`pause`, `cut`)",
         ),
         Servers::Sentinel | Servers::Cluster => deployment::of(backend)
             .map(|_| ())

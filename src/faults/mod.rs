@@ -89,6 +89,16 @@ impl FaultKind {
         self.onset.contains(&Action::EndSessions)
     }
 
+    /// Whether it makes a worker stand still.
+    pub fn stops_a_worker(&self) -> bool {
+        self.hits == Hits::Worker && self.onset.contains(&Action::StopGroup)
+    }
+
+    /// Whether it ends a worker's process.
+    pub fn kills_a_worker(&self) -> bool {
+        self.hits == Hits::Worker && self.onset.contains(&Action::KillGroup)
+    }
+
     /// Whether it moves a clock.
     pub fn moves_clock(&self) -> bool {
         self.onset.contains(&Action::JumpClock)

@@ -42,6 +42,8 @@ pub enum Flaw {
     QuorumOfAnswers,
     /// Servers are asked one after another, each for as long as the whole command may take.
     OneByOne,
+    /// The server does not end a session that is silent.
+    NoIdleTimeout,
 }
 
 /// Every flaw.
@@ -63,6 +65,7 @@ pub const ALL: &[Flaw] = &[
     Flaw::PlainCounter,
     Flaw::QuorumOfAnswers,
     Flaw::OneByOne,
+    Flaw::NoIdleTimeout,
 ];
 
 impl Flaw {
@@ -86,6 +89,7 @@ impl Flaw {
             Flaw::PlainCounter => "plain_counter",
             Flaw::QuorumOfAnswers => "quorum_of_answers",
             Flaw::OneByOne => "one_by_one",
+            Flaw::NoIdleTimeout => "no_idle_timeout",
         }
     }
 
@@ -143,6 +147,9 @@ impl Flaw {
             Flaw::OneByOne => {
                 "the servers are asked one after another, each for as long as the whole command may take: one that hangs keeps the others from being asked"
             }
+            Flaw::NoIdleTimeout => {
+                "the server ends no session for its silence: one whose client sleeps or is out of reach keeps its lock for ever"
+            }
         }
     }
 
@@ -166,6 +173,7 @@ impl Flaw {
             Flaw::PlainCounter => "the failover's epoch in front of the fencing token",
             Flaw::QuorumOfAnswers => "that a quorum is counted among all servers",
             Flaw::OneByOne => "that the servers are asked side by side",
+            Flaw::NoIdleTimeout => "that the server ends a session that is silent for a lease",
         }
     }
 

@@ -32,12 +32,16 @@ pub const FOLDERS: &[Folder] = &[
             ),
             ("etcd_words", "the requests of the etcd back end"),
             (
+                "postgres_by_session",
+                "the lock that a session of a Postgres may be",
+            ),
+            (
                 "postgres_ear",
                 "the ear of the Postgres back ends for releases",
             ),
             (
                 "postgres_sessions",
-                "the statements of locks that sessions hold",
+                "the sessions of locks that sessions hold",
             ),
             ("postgres_words", "the statements of the Postgres back end"),
             (

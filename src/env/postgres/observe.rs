@@ -9,7 +9,7 @@ use crate::env::error::EnvError;
 use crate::env::observer::{LOG, failed};
 use crate::env::redis::observe::KeyLeft;
 use crate::ids::{FencingToken, OwnerDigest};
-use crate::lock::backends::{postgres, postgres_advisory};
+use crate::lock::backends::{postgres, postgres_advisory, postgres_row};
 use crate::timeline::event::Change;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,11 @@ impl Control {
     /// # Errors
     /// When the server does not do it.
     pub async fn furnish(&self) -> Result<(), EnvError> {
-        for table in [postgres::TABLE, postgres_advisory::TABLE] {
+        for table in [
+            postgres::TABLE,
+            postgres_advisory::TABLE,
+            postgres_row::TABLE,
+        ] {
             let made = self.client.batch_execute(table).await;
             made.map_err(|error| failed(&error))?;
         }

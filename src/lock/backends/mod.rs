@@ -20,7 +20,9 @@ mod etcd_words;
 pub mod memory;
 pub mod postgres;
 pub mod postgres_advisory;
+mod postgres_by_session;
 mod postgres_ear;
+pub mod postgres_row;
 mod postgres_sessions;
 mod postgres_words;
 mod queue_ear;
@@ -196,6 +198,7 @@ pub const ALL: &[LockKind] = &[
     redlock::KIND,
     postgres::KIND,
     postgres_advisory::KIND,
+    postgres_row::KIND,
     etcd::KIND,
     zookeeper::KIND,
     memory::KIND,

@@ -2,33 +2,18 @@
 //! own for each grant, and a lease that the server keeps by ending a session that was silent for as
 //! long (`idle_session_timeout`). No wall clock takes part in it.
 //!
-//! A row beside it holds the fencing token and says which session holds the lock for whom, so that
-//! an owner token alone is enough to give a lock back or to take up a grant again: whoever has it
-//! may have the session ended that it names.
-//!
-//! A grant lives as long as its session: a holder whose connection broke has lost the lock, learns
-//! so with its next renewal, and never gets it back.
+//! A row beside it holds the fencing token and says which session holds the lock for whom.
 
-use crate::lock::backends::postgres::{
-    CONNECT_BUDGET, STAYS, column, failed, lease_ms, milliseconds, reach,
-};
-use crate::lock::backends::postgres_ear::Ear;
-use crate::lock::backends::postgres_sessions::{Advisory, RELEASE, RENEW, STEP, Sessions, named};
+use crate::lock::backends::postgres::{STAYS, column, lease_ms};
+use crate::lock::backends::postgres_by_session;
+use crate::lock::backends::postgres_sessions::{BySession, Hold, Tried, named};
 use crate::lock::backends::postgres_words::Digested;
-use crate::lock::backends::{
-    Armed, ConnectSpec, Connecting, IN_TURN, LockKind, Servers, check_flaw, fencing_token, nonsense,
-};
+use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
-use crate::lock::service::{
-    AcquireAnswer, Ask, Capabilities, LockName, LockService, Promise, ReleaseAnswer, RenewAnswer,
-    Wake,
-};
+use crate::lock::service::{Ask, Capabilities, Promise};
+use crate::postgres_link::Live;
 use async_trait::async_trait;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 pub use crate::lock::backends::postgres_sessions::TABLE;
@@ -47,128 +32,119 @@ pub const KIND: LockKind = LockKind {
     },
     servers: Servers::PostgresSessions,
     within_one_process: false,
-    flaws: &[],
+    flaws: &[Flaw::NoIdleTimeout],
     on_the_wire: |_, _| Vec::new(),
     connect,
 };
 
 fn connect(spec: ConnectSpec) -> Connecting {
-    Box::pin(async move {
-        check_flaw(&KIND, spec.flaw)?;
-        let until = Instant::now() + CONNECT_BUDGET;
-        let (link, ears) = reach(&spec, TABLE, until).await?;
-        let spare = link.connect(None, until).await.map_err(failed)?;
-        let service: Arc<dyn LockService> = Arc::new(Advisory {
-            link,
-            ears,
-            sessions: Mutex::new(Sessions::with(spare)),
-            flaw: spec.flaw,
-            armed: spec.armed,
-        });
-        Ok(service)
-    })
+    postgres_by_session::connect::<Advisory>(&KIND, &[TABLE], spec)
 }
 
+/// Prefix, key, owner, lease in ms, advisory lock, how long it may be silent in ms. One row: the
+/// token, if it was granted; else the owner that the row names, and for how many ms yet.
+const ACQUIRE: &str = "
+WITH got AS MATERIALIZED (SELECT pg_try_advisory_lock($5) AS ok),
+leased AS MATERIALIZED (
+  SELECT set_config('idle_session_timeout', CASE WHEN ok THEN $6 ELSE 0 END || 'ms', false) FROM got
+),
+minted AS (
+  INSERT INTO lockdrill_session AS held (prefix, key, owner, backend, fencing, ends_at)
+  SELECT $1, $2, $3, pg_backend_pid(), 1, clock_timestamp() + $4 * interval '1 millisecond'
+  FROM got, leased WHERE ok
+  ON CONFLICT (prefix, key) DO UPDATE SET (owner, backend, fencing, ends_at) = (
+    excluded.owner, excluded.backend,
+    CASE WHEN held.owner = excluded.owner THEN held.fencing ELSE held.fencing + 1 END,
+    CASE WHEN held.owner = excluded.owner THEN held.ends_at
+      ELSE clock_timestamp() + $4 * interval '1 millisecond' END
+  )
+  RETURNING held.fencing
+)
+SELECT (SELECT fencing FROM minted), held.owner,
+  floor(extract(epoch FROM held.ends_at - clock_timestamp()) * 1000)::bigint
+FROM got, leased LEFT JOIN lockdrill_session AS held ON held.prefix = $1 AND held.key = $2";
+
+/// Prefix, key, owner, lease in ms, how long it may be silent in ms. A row: renewed.
+const RENEW: &str = "
+WITH leased AS MATERIALIZED (SELECT set_config('idle_session_timeout', $5 || 'ms', false))
+UPDATE lockdrill_session AS held
+SET ends_at = clock_timestamp() + $4 * interval '1 millisecond' FROM leased
+WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
+RETURNING held.fencing";
+
+/// Prefix, key, owner, channel of those who wait. One row: how many were ours. The row is free
+/// before the lock is.
+const RELEASE: &str = "
+WITH freed AS (
+  UPDATE lockdrill_session AS held SET owner = NULL, backend = NULL, ends_at = NULL
+  WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
+  RETURNING pg_notify($4, '')
+),
+done AS MATERIALIZED (SELECT count(*) AS ours FROM freed)
+SELECT ours, pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false) FROM done";
+
+/// A session holds a lock by an advisory lock of the same name.
+struct Advisory;
+
 #[async_trait]
-impl LockService for Advisory {
-    fn flaw(&self) -> Option<Flaw> {
-        self.flaw
+impl Hold for Advisory {
+    const HOLDS: &'static str = "
+held.prefix = $1 AND held.key = $2 AND EXISTS (
+  SELECT FROM pg_locks AS known
+  WHERE known.locktype = 'advisory' AND known.granted AND known.objsubid = 1
+    AND known.pid = held.backend
+    AND ((known.classid::bigint << 32) | known.objid::bigint) = $3
+    AND known.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)";
+
+    async fn take(
+        of: &BySession<Self>,
+        session: &Live,
+        ask: &Ask<'_>,
+    ) -> Result<Tried, CommandError> {
+        let (owner, lease_ms, silence_ms) = (ask.owner.expose(), lease_ms(ask), of.silence_ms(ask));
+        let lock = Digested::of(ask.name).lock();
+        let [prefix, key] = named(ask.name);
+        let params = [
+            prefix,
+            key,
+            (&owner, Type::TEXT),
+            (&lease_ms, Type::INT8),
+            (&lock, Type::INT8),
+            (&silence_ms, Type::INT8),
+        ];
+        let rows = session.call(ACQUIRE, &params, ask.until).await?;
+        let row = rows.first().ok_or_else(nonsense)?;
+        Ok(Tried {
+            fencing: column(row, 0)?,
+            owner: column(row, 1)?,
+            left_ms: column(row, 2)?,
+        })
     }
 
-    async fn acquire(&self, ask: &Ask<'_>) -> Result<AcquireAnswer, CommandError> {
-        let session = self.session_for(ask).await?;
-        if let Some(Armed(armed)) = &self.armed {
-            armed();
-        }
-        let mut row = match self.try_lock(&session, ask).await {
-            Ok(row) => row,
-            Err(CommandError::Failed(why)) => {
-                // The statement was rolled back; a lock that it may have taken goes with its session.
-                self.forget(ask.owner);
-                return Err(CommandError::Failed(why));
-            }
-            Err(unknown) => return Err(unknown),
-        };
-        let is_ours = |row: &Row| {
-            let owner = column::<Option<String>>(row, 1)?;
-            Ok::<_, CommandError>(owner.as_deref() == Some(ask.owner.expose()))
-        };
-        let minted = |row: &Row| column::<Option<i64>>(row, 0);
-        if minted(&row)?.is_none() && is_ours(&row)? && self.taken_back(ask).await? {
-            // An earlier send of this attempt was granted, on a session that broke.
-            row = self.try_lock(&session, ask).await?;
-        }
-        if let Some(fencing) = minted(&row)? {
-            return Ok(AcquireAnswer::Granted {
-                fencing: Some(fencing_token(fencing)?),
-                lease: ask.lease,
-            });
-        }
-        self.rests(ask.owner);
-        let remaining = column::<Option<i64>>(&row, 2)?.map(milliseconds);
-        Ok(AcquireAnswer::Busy { remaining })
+    async fn renew(
+        of: &BySession<Self>,
+        session: &Live,
+        ask: &Ask<'_>,
+    ) -> Result<bool, CommandError> {
+        let (owner, lease_ms, silence_ms) = (ask.owner.expose(), lease_ms(ask), of.silence_ms(ask));
+        let [prefix, key] = named(ask.name);
+        let params = [
+            prefix,
+            key,
+            (&owner, Type::TEXT),
+            (&lease_ms, Type::INT8),
+            (&silence_ms, Type::INT8),
+        ];
+        let rows = session.call(RENEW, &params, ask.until).await?;
+        Ok(!rows.is_empty())
     }
 
-    async fn renew(&self, ask: &Ask<'_>) -> Result<RenewAnswer, CommandError> {
-        let (owner, lease_ms) = (ask.owner.expose(), lease_ms(ask));
-        if let Some(session) = self.session(ask.owner) {
-            let [prefix, key] = named(ask.name);
-            let params = [prefix, key, (&owner, Type::TEXT), (&lease_ms, Type::INT8)];
-            match session.call(RENEW, &params, ask.until).await {
-                Ok(rows) if !rows.is_empty() => {
-                    return Ok(RenewAnswer::Renewed { lease: ask.lease });
-                }
-                Ok(_) => {}
-                Err(why) => {
-                    // That it is closed may show a moment later than its last answer.
-                    sleep_until((Instant::now() + STEP).min(ask.until)).await;
-                    if session.is_open() {
-                        return Err(why.into());
-                    }
-                }
-            }
-        }
-        // The session is gone, and the lock with it. Who has it now is a question of its own.
-        match self.is_held(ask.name, ask.until).await {
-            Ok(true) => Ok(RenewAnswer::Foreign),
-            Ok(false) | Err(_) => Ok(RenewAnswer::Absent),
-        }
-    }
-
-    async fn release(&self, ask: &Ask<'_>) -> Result<ReleaseAnswer, CommandError> {
+    async fn release(session: &Live, ask: &Ask<'_>) -> Result<i64, CommandError> {
         let (owner, channel) = (ask.owner.expose(), Digested::of(ask.name).channel());
-        let Some(session) = self.session(ask.owner) else {
-            return Ok(match self.taken_back(ask).await? {
-                true => ReleaseAnswer::Released,
-                false => ReleaseAnswer::NotOurs,
-            });
-        };
         let [prefix, key] = named(ask.name);
         let params = [prefix, key, (&owner, Type::TEXT), (&channel, Type::TEXT)];
-        let rows = match session.call(RELEASE, &params, ask.until).await {
-            Ok(rows) => rows,
-            Err(why) => {
-                // Closing it gives the lock back too, if the server hears of it.
-                self.forget(ask.owner);
-                return Err(why.into());
-            }
-        };
-        self.rests(ask.owner);
-        match column::<i64>(rows.first().ok_or_else(nonsense)?, 0)? {
-            0 => Ok(ReleaseAnswer::NotOurs),
-            _ => Ok(ReleaseAnswer::Released),
-        }
-    }
-
-    async fn remaining(
-        &self,
-        name: &LockName,
-        until: Instant,
-    ) -> Result<Option<Duration>, CommandError> {
-        Ok(self.left(name, until).await?.map(milliseconds))
-    }
-
-    fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.ears), &Digested::of(name)))
+        let rows = session.call(RELEASE, &params, ask.until).await?;
+        column(rows.first().ok_or_else(nonsense)?, 0)
     }
 }

@@ -1,18 +1,20 @@
-//! The sessions of locks that sessions hold, and what is said to them: one statement an operation.
+//! The sessions of locks that sessions hold: one for each grant, and the row that says which session
+//! holds a lock for whom.
 
 use crate::ids::OwnerToken;
+use crate::lock::backends::Armed;
 use crate::lock::backends::postgres::{column, lease_ms};
 use crate::lock::backends::postgres_words::Digested;
-use crate::lock::backends::{Armed, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Ask, LockName};
 use crate::postgres_link::{Link, Live, Param};
+use async_trait::async_trait;
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// Between two looks whether a session that was ended is gone.
@@ -36,60 +38,40 @@ DO $$ BEGIN
   END IF;
 END $$";
 
-/// Prefix, key, owner, lease in ms, advisory lock. One row: the token, if it was granted; else the
-/// owner that the row names, and for how many ms yet.
-const ACQUIRE: &str = "
-WITH got AS MATERIALIZED (SELECT pg_try_advisory_lock($5) AS ok),
-leased AS MATERIALIZED (
-  SELECT set_config('idle_session_timeout', CASE WHEN ok THEN $4 ELSE 0 END || 'ms', false) FROM got
-),
-minted AS (
-  INSERT INTO lockdrill_session AS held (prefix, key, owner, backend, fencing, ends_at)
-  SELECT $1, $2, $3, pg_backend_pid(), 1, clock_timestamp() + $4 * interval '1 millisecond'
-  FROM got, leased WHERE ok
-  ON CONFLICT (prefix, key) DO UPDATE SET (owner, backend, fencing, ends_at) = (
-    excluded.owner, excluded.backend,
-    CASE WHEN held.owner = excluded.owner THEN held.fencing ELSE held.fencing + 1 END,
-    CASE WHEN held.owner = excluded.owner THEN held.ends_at
-      ELSE clock_timestamp() + $4 * interval '1 millisecond' END
-  )
-  RETURNING held.fencing
-)
-SELECT (SELECT fencing FROM minted), held.owner,
-  floor(extract(epoch FROM held.ends_at - clock_timestamp()) * 1000)::bigint
-FROM got, leased LEFT JOIN lockdrill_session AS held ON held.prefix = $1 AND held.key = $2";
+/// What a session does to hold a lock, and how that is seen from another.
+#[async_trait]
+pub(super) trait Hold: Send + Sync + Sized + 'static {
+    /// Where the session of the row `held`, of $1 and $2, holds the lock $3.
+    const HOLDS: &'static str;
 
-/// Prefix, key, owner, lease in ms. A row: renewed.
-pub(super) const RENEW: &str = "
-WITH leased AS MATERIALIZED (SELECT set_config('idle_session_timeout', $4 || 'ms', false))
-UPDATE lockdrill_session AS held
-SET ends_at = clock_timestamp() + $4 * interval '1 millisecond' FROM leased
-WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
-RETURNING held.fencing";
+    /// Tries once on this session.
+    async fn take(
+        of: &BySession<Self>,
+        session: &Live,
+        ask: &Ask<'_>,
+    ) -> Result<Tried, CommandError>;
 
-/// Prefix, key, owner, channel of those who wait. One row: how many were ours. The row is free
-/// before the lock is.
-pub(super) const RELEASE: &str = "
-WITH freed AS (
-  UPDATE lockdrill_session AS held SET owner = NULL, backend = NULL, ends_at = NULL
-  WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
-  RETURNING pg_notify($4, '')
-),
-done AS MATERIALIZED (SELECT count(*) AS ours FROM freed)
-SELECT ours, pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false) FROM done";
+    /// Lets the lease run from anew; whether the row still names this session and owner.
+    async fn renew(
+        of: &BySession<Self>,
+        session: &Live,
+        ask: &Ask<'_>,
+    ) -> Result<bool, CommandError>;
 
-/// Where a session holds the lock $3 of the row of $1, $2.
-const HOLDS: &str = "
-held.prefix = $1 AND held.key = $2 AND EXISTS (
-  SELECT FROM pg_locks AS known
-  WHERE known.locktype = 'advisory' AND known.granted AND known.objsubid = 1
-    AND known.pid = held.backend
-    AND ((known.classid::bigint << 32) | known.objid::bigint) = $3
-    AND known.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-)";
+    /// Gives the lock back, and wakes who waits; how many rows named this session and owner.
+    async fn release(session: &Live, ask: &Ask<'_>) -> Result<i64, CommandError>;
+}
+
+/// What came of a try: the token, if it was granted; else whom the row names, and for how many ms yet.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    pub(super) fencing: Option<i64>,
+    pub(super) owner: Option<String>,
+    pub(super) left_ms: Option<i64>,
+}
 
 /// The service: a session for each grant, and one for everything else.
-pub(super) struct Advisory {
+pub(super) struct BySession<H> {
     /// For everything that no session of a grant is asked.
     pub(super) link: Link,
     /// Never connected itself: each waiter makes a connection of its own.
@@ -97,6 +79,7 @@ pub(super) struct Advisory {
     pub(super) sessions: Mutex<Sessions>,
     pub(super) flaw: Option<Flaw>,
     pub(super) armed: Option<Armed>,
+    pub(super) hold: PhantomData<H>,
 }
 
 pub(super) struct Sessions {
@@ -120,7 +103,15 @@ impl Sessions {
     }
 }
 
-impl Advisory {
+impl<H: Hold> BySession<H> {
+    /// How long the server lets a session of a grant be silent, ms; 0 = for ever.
+    pub(super) fn silence_ms(&self, ask: &Ask<'_>) -> i64 {
+        match self.flaw {
+            Some(Flaw::NoIdleTimeout) => 0,
+            Some(_) | None => lease_ms(ask),
+        }
+    }
+
     fn lock_sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,6 +159,7 @@ impl Advisory {
         Ok(self.left(name, until).await?.is_some())
     }
 
+    /// For how many ms yet, by the row; none if nobody holds it.
     pub(super) async fn left(
         &self,
         name: &LockName,
@@ -175,7 +167,8 @@ impl Advisory {
     ) -> Result<Option<i64>, CommandError> {
         let sql = format!(
             "SELECT floor(extract(epoch FROM held.ends_at - clock_timestamp()) * 1000)::bigint
-             FROM lockdrill_session AS held WHERE {HOLDS}"
+             FROM lockdrill_session AS held WHERE {}",
+            H::HOLDS
         );
         let lock = Digested::of(name).lock();
         let [prefix, key] = named(name);
@@ -189,7 +182,8 @@ impl Advisory {
     async fn end_session(&self, ask: &Ask<'_>) -> Result<bool, CommandError> {
         let sql = format!(
             "SELECT pg_terminate_backend(held.backend) FROM lockdrill_session AS held
-             WHERE {HOLDS} AND held.owner = $4"
+             WHERE {} AND held.owner = $4",
+            H::HOLDS
         );
         let (lock, owner) = (Digested::of(ask.name).lock(), ask.owner.expose());
         let [prefix, key] = named(ask.name);
@@ -210,25 +204,6 @@ impl Advisory {
             sleep(STEP).await;
         }
         Ok(true)
-    }
-
-    pub(super) async fn try_lock(
-        &self,
-        session: &Live,
-        ask: &Ask<'_>,
-    ) -> Result<Row, CommandError> {
-        let (owner, lease_ms) = (ask.owner.expose(), lease_ms(ask));
-        let lock = Digested::of(ask.name).lock();
-        let [prefix, key] = named(ask.name);
-        let params = [
-            prefix,
-            key,
-            (&owner, Type::TEXT),
-            (&lease_ms, Type::INT8),
-            (&lock, Type::INT8),
-        ];
-        let rows = session.call(ACQUIRE, &params, ask.until).await?;
-        rows.into_iter().next().ok_or_else(nonsense)
     }
 
     /// This owner's session is closed, as far as that is heard: whatever it holds goes with it.

@@ -166,7 +166,8 @@ pub(super) const fn edit(flaw: Flaw) -> Option<(&'static str, &'static str)> {
         | Flaw::HotPoll
         | Flaw::WallClockDeadline
         | Flaw::QuorumOfAnswers
-        | Flaw::OneByOne => None,
+        | Flaw::OneByOne
+        | Flaw::NoIdleTimeout => None,
     }
 }
 

@@ -49,7 +49,8 @@ impl Redis {
             | Flaw::WallClockDeadline
             | Flaw::PlainCounter
             | Flaw::QuorumOfAnswers
-            | Flaw::OneByOne => Ok(fencing),
+            | Flaw::OneByOne
+            | Flaw::NoIdleTimeout => Ok(fencing),
         }
     }
 }
