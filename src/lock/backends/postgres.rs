@@ -203,6 +203,6 @@ impl LockService for Postgres {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.ears), &Digested::of(name)).asking(name))
+        Box::new(Ear::new(Arc::clone(&self.ears), ("lockdrill_lock", name)))
     }
 }

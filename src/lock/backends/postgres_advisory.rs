@@ -72,13 +72,13 @@ SET ends_at = clock_timestamp() + $4 * interval '1 millisecond' FROM leased
 WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
 RETURNING held.fencing";
 
-/// Prefix, key, owner, channel of those who wait. One row: how many were ours. The row is free
-/// before the lock is.
+/// Prefix, key, owner, channel of those who wait, who are told which grant is over. One row: how
+/// many were ours. The row is free before the lock is.
 const RELEASE: &str = "
 WITH freed AS (
   UPDATE lockdrill_session AS held SET owner = NULL, backend = NULL, ends_at = NULL
   WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
-  RETURNING pg_notify($4, '')
+  RETURNING pg_notify($4, held.fencing::text)
 ),
 done AS MATERIALIZED (SELECT count(*) AS ours FROM freed)
 SELECT ours, pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false) FROM done";

@@ -8,7 +8,6 @@
 use crate::lock::backends::postgres::{CONNECT_BUDGET, failed, milliseconds, reach};
 use crate::lock::backends::postgres_ear::Ear;
 use crate::lock::backends::postgres_sessions::{BySession, Hold, STEP, Sessions};
-use crate::lock::backends::postgres_words::Digested;
 use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw, fencing_token};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
@@ -134,6 +133,9 @@ impl<H: Hold> LockService for BySession<H> {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.ears), &Digested::of(name)))
+        Box::new(Ear::new(
+            Arc::clone(&self.ears),
+            ("lockdrill_session", name),
+        ))
     }
 }

@@ -4,10 +4,10 @@
 //! the head of the queue finds out once whether the lock is free, because a release may have woken
 //! the one before it; and of a release that it hears of only then it knows whether that is news.
 
-use crate::lock::backends::postgres_words::{Digested, NEWS};
+use crate::lock::backends::postgres_words::{Digested, news};
 use crate::lock::lease;
 use crate::lock::service::{LockName, Wake};
-use crate::postgres_link::{Link, Live, NoAnswer};
+use crate::postgres_link::{Link, NoAnswer};
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// How long the head of the queue hears nothing before it asks whether the server is still there.
@@ -46,30 +47,26 @@ pub(super) struct Ear {
     link: Arc<Link>,
     channel: String,
     turn: i64,
-    /// Whose row tells whether the lock is free; none: only an attempt tells.
-    row: Option<LockName>,
+    /// Reads in the lock's row whether it is free.
+    news: String,
+    name: LockName,
     wakes: Arc<Notify>,
     listening: Option<JoinHandle<()>>,
 }
 
 impl Ear {
-    pub(super) fn new(link: Arc<Link>, name: &Digested) -> Ear {
+    /// For a lock whose row is in that table.
+    pub(super) fn new(link: Arc<Link>, (table, name): (&str, &LockName)) -> Ear {
+        let digested = Digested::of(name);
         Ear {
             link,
-            channel: name.channel(),
-            turn: name.turn(),
-            row: None,
+            channel: digested.channel(),
+            turn: digested.turn(),
+            news: news(table),
+            name: name.clone(),
             wakes: Arc::default(),
             listening: None,
         }
-    }
-
-    /// Where a row tells whether the lock is free: at the head of the queue it is read, in place of
-    /// an attempt, which would leave the waiter none for the release that it waits for.
-    #[must_use]
-    pub(super) fn asking(mut self, name: &LockName) -> Ear {
-        self.row = Some(name.clone());
-        self
     }
 }
 
@@ -91,11 +88,11 @@ impl Wake for Ear {
         if self.listening.is_none() {
             let (link, wakes) = (Arc::clone(&self.link), Arc::clone(&self.wakes));
             let (listen, turn) = (format!("LISTEN {}", self.channel), self.turn);
-            let row = self.row.clone();
+            let (news, name) = (self.news.clone(), self.name.clone());
             self.listening = Some(tokio::spawn(async move {
                 loop {
                     // Whatever broke it: the poll goes on, and the ear is tried again.
-                    let _ = hear(&link, (&listen, turn), row.as_ref(), &wakes).await;
+                    let _ = hear(&link, (&listen, turn), (&news, &name), &wakes).await;
                     sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
                 }
             }));
@@ -108,7 +105,7 @@ impl Wake for Ear {
 async fn hear(
     link: &Link,
     (listen, turn): (&str, i64),
-    row: Option<&LockName>,
+    (news, name): (&str, &LockName),
     wakes: &Notify,
 ) -> Result<(), NoAnswer> {
     let soon = || Instant::now() + BUDGET;
@@ -119,10 +116,13 @@ async fn hear(
     let queue = "SELECT pg_advisory_lock($1)";
     ear.call(queue, &[(&turn, Type::INT8)], Instant::now() + QUEUE)
         .await?;
-    let (news, free) = match row {
-        Some(name) => found(&ear, name).await?,
-        None => (i64::MIN, true),
-    };
+    // An attempt would leave the waiter none for the release that it waits for.
+    let params = [
+        (&name.prefix as _, Type::TEXT),
+        (&name.key as _, Type::TEXT),
+    ];
+    let rows = ear.call(news, &params, soon()).await?;
+    let (news, free) = found(rows.first());
     if free {
         wakes.notify_one();
     }
@@ -145,13 +145,7 @@ async fn hear(
 
 /// The first fencing token whose end is news, and whether the lock is free; of a lock that was never
 /// granted every end is.
-async fn found(ear: &Live, name: &LockName) -> Result<(i64, bool), NoAnswer> {
-    let params = [
-        (&name.prefix as _, Type::TEXT),
-        (&name.key as _, Type::TEXT),
-    ];
-    let rows = ear.call(NEWS, &params, Instant::now() + BUDGET).await?;
-    let row = rows.first();
+fn found(row: Option<&Row>) -> (i64, bool) {
     let told = row.and_then(|row| Some((row.try_get(0).ok()?, row.try_get(1).ok()?)));
-    Ok(told.unwrap_or((i64::MIN, true)))
+    told.unwrap_or((i64::MIN, true))
 }

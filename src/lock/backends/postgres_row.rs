@@ -105,12 +105,12 @@ SET ends_at = 'epoch'::timestamptz + $5 * interval '1 microsecond'
 WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = $4
 RETURNING held.fencing";
 
-/// Prefix, key, owner, channel of those who wait. A row for each that was ours; it is free when the
-/// transaction ends, and so is the lock.
+/// Prefix, key, owner, channel of those who wait, who are told which grant is over. A row for each
+/// that was ours; it is free when the transaction ends, and so is the lock.
 const FREE: &str = "
 UPDATE lockdrill_session AS held SET owner = NULL, backend = NULL, ends_at = NULL
 WHERE held.prefix = $1 AND held.key = $2 AND held.owner = $3 AND held.backend = pg_backend_pid()
-RETURNING pg_notify($4, '')";
+RETURNING pg_notify($4, held.fencing::text)";
 
 /// A session holds a lock by a row that its open transaction has locked.
 struct OpenTransaction;

@@ -119,13 +119,16 @@ SELECT floor(extract(epoch FROM held.ends_at - clock_timestamp()) * 1000)::bigin
 FROM lockdrill_lock AS held
 WHERE held.prefix = $1 AND held.key = $2 AND held.ends_at > clock_timestamp()";
 
-/// Prefix, key. A row: the first fencing token whose end would be news to somebody who has found the
-/// lock as it is now, and whether it is free.
-pub(super) const NEWS: &str = "
-SELECT held.fencing + CASE WHEN busy.now THEN 0 ELSE 1 END, NOT busy.now
-FROM lockdrill_lock AS held,
-  LATERAL (SELECT COALESCE(held.ends_at > clock_timestamp(), false) AS now) AS busy
-WHERE held.prefix = $1 AND held.key = $2";
+/// Prefix, key. A row of that table: the first fencing token whose end would be news to somebody who
+/// has found the lock as it is now, and whether it is free.
+pub(super) fn news(table: &str) -> String {
+    format!(
+        "SELECT held.fencing + CASE WHEN busy.now THEN 0 ELSE 1 END, NOT busy.now
+         FROM {table} AS held,
+           LATERAL (SELECT COALESCE(held.ends_at > clock_timestamp(), false) AS now) AS busy
+         WHERE held.prefix = $1 AND held.key = $2"
+    )
+}
 
 /// Prefix, key. One row: the next token, drawn without the lock.
 pub(super) const DRAW: &str = "
