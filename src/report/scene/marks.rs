@@ -1,5 +1,6 @@
 //! Single things on the picture: renewals, losses, parks.
 
+use super::matched::{self, Known};
 use crate::ids::GrantId;
 use crate::timeline::event::{Answer, Call, Outcome};
 use crate::timeline::history::{Author, History};
@@ -12,6 +13,9 @@ pub enum Renewed {
     Applied,
     /// The worker was told so, but the server did nothing of the kind.
     OnlyTold,
+    /// The worker was told so, and the server did it for some of several renewals: it cannot be told
+    /// whether this is one of them.
+    Unclear,
     /// The worker was told that it failed.
     Failed,
     /// The worker was not told, and nothing shows that it worked.
@@ -82,6 +86,7 @@ pub fn renewals(history: &History) -> Vec<Renewal> {
     // The client's own reckoning: last grant or renewal sent + lease.
     let mut deadlines: HashMap<&GrantId, (u64, u64)> = HashMap::new();
     let mut marks = Vec::new();
+    let known = matched::known(history);
     for (index, operation) in history.operations.iter().enumerate() {
         if let Some(Answer::Granted {
             grant, lease_ms, ..
@@ -109,10 +114,16 @@ pub fn renewals(history: &History) -> Vec<Renewal> {
             }
             margin
         });
-        let applied = applied(history, grant, index);
+        let known = known.get(&index);
+        let applied = match known {
+            Some(Known::At(at)) => Some(*at),
+            Some(Known::Perhaps) => None,
+            None => applied(history, grant, index),
+        };
         marks.push(Renewal {
             became: match applied {
                 Some(_) => Renewed::Applied,
+                None if known == Some(&Known::Perhaps) => Renewed::Unclear,
                 None if answered.is_none_or(|back| back.outcome == Outcome::Info) => {
                     Renewed::Unknown
                 }

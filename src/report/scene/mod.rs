@@ -11,6 +11,7 @@ pub mod faults;
 pub mod frames;
 mod known;
 pub mod marks;
+mod matched;
 pub mod rightful;
 pub mod server;
 pub mod taken;

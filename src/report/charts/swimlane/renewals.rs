@@ -9,8 +9,9 @@ use crate::report::scene::marks::{Renewal, Renewed};
 use crate::report::words::at;
 
 /// The last are drawn on top.
-const KINDS: [Renewed; 4] = [
+const KINDS: [Renewed; 5] = [
     Renewed::Applied,
+    Renewed::Unclear,
     Renewed::Unknown,
     Renewed::Failed,
     Renewed::OnlyTold,
@@ -35,6 +36,7 @@ impl Canvas<'_> {
                     self.show(match kind {
                         Renewed::Applied => samples::RENEWAL,
                         Renewed::Failed | Renewed::Unknown => samples::RENEWAL_FAILED,
+                        Renewed::Unclear => samples::RENEWAL_UNCLEAR,
                         Renewed::OnlyTold => samples::RENEWAL_TOLD,
                     });
                     let sent = self.axis.x(group.first.sent);
@@ -53,6 +55,10 @@ pub(super) fn renewal_forms(became: Renewed, (sent, x, y): (f64, f64, f64)) -> V
     let tick = vec![(x, y - 5.0), (x, y + 5.0)];
     let (tick, end) = match became {
         Renewed::Applied => return vec![Form::Path(tick, Ink::Muted, 1.8)],
+        Renewed::Unclear => {
+            let ring = Form::Ring(x, y + 4.0, 3.5, Ink::Muted);
+            return vec![Form::Path(tick, Ink::Muted, 1.8), ring];
+        }
         Renewed::Failed | Renewed::Unknown => (Form::Path(tick, Ink::Alarm, 2.4), None),
         Renewed::OnlyTold => (
             Form::Path(tick, Ink::Alarm, 1.8),
@@ -72,6 +78,9 @@ fn note(renewal: &Renewal) -> String {
         (Renewed::Applied, _) => format!("the lease of {who} was renewed at {when}"),
         (Renewed::OnlyTold, _) => format!(
             "{who} was told at {when} that its lease was renewed, but the server shows no such effect"
+        ),
+        (Renewed::Unclear, _) => format!(
+            "{who} was told at {when} that its lease was renewed; the server shows fewer renewals than were told, and it cannot be told whether this is one of them"
         ),
         (Renewed::Unknown, Some(_)) => format!(
             "{who} was told at {when} that nobody knows what became of the renewal sent at {sent}"

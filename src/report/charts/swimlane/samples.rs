@@ -12,7 +12,7 @@ use crate::report::charts::picture::{Area, Form};
 use crate::report::scene::marks::Renewed;
 
 /// Every entry, in the order of the legend.
-pub(super) const ALL: [Entry; 36] = [
+pub(super) const ALL: [Entry; 37] = [
     BAR,
     GOES_ON,
     LATE,
@@ -22,6 +22,7 @@ pub(super) const ALL: [Entry; 36] = [
     DEATH,
     RENEWAL,
     RENEWAL_FAILED,
+    RENEWAL_UNCLEAR,
     RENEWAL_TOLD,
     ASKED,
     ACCEPTED,
@@ -151,6 +152,10 @@ pub(super) const RENEWAL: Entry = Entry {
 pub(super) const RENEWAL_FAILED: Entry = Entry {
     meaning: "renewal that failed or got no answer, from when it was sent to when its worker was told",
     sample: |x, y| renewal_forms(Renewed::Failed, (x + 1.0, x + 17.0, y)),
+};
+pub(super) const RENEWAL_UNCLEAR: Entry = Entry {
+    meaning: "told renewed; the server shows fewer than were told, perhaps this one",
+    sample: |x, y| renewal_forms(Renewed::Unclear, (x + 9.0, x + 9.0, y)),
 };
 pub(super) const RENEWAL_TOLD: Entry = Entry {
     meaning: "told renewed, but not on the server, from when it was sent to when its worker was told",

@@ -34,6 +34,9 @@ fn many(n: usize, first: &Renewal, last: &Renewal) -> Option<Step> {
         Renewed::OnlyTold => "it is told that each of them worked; the server shows no such effect",
         Renewed::Failed => "it is told that each of them failed",
         Renewed::Unknown => "it is not told of any of them whether it worked",
+        Renewed::Unclear => {
+            "it is told that each of them worked; the server shows fewer, and it cannot be told which"
+        }
         Renewed::Applied => return None,
     };
     let told = Sentence::default()
@@ -58,6 +61,10 @@ fn one(renewal: &Renewal) -> Option<Step> {
         Renewed::OnlyTold => Some(Step::telling(
             renewal.at(),
             told.text("worked; the server shows no such effect"),
+        )),
+        Renewed::Unclear => Some(Step::telling(
+            renewal.at(),
+            told.text("worked; the server shows fewer than were told, and it cannot be told which"),
         )),
         Renewed::Failed => Some(Step::usual(renewal.at(), told.text("failed"))),
         Renewed::Unknown => {
