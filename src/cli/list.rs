@@ -3,6 +3,8 @@
 
 use crate::exit::Exit;
 use crate::experiment::{self, Listed};
+use crate::lock::backends::{self, LockKind};
+use crate::lock::promises;
 use serde_json::json;
 use std::io::Write;
 
@@ -31,6 +33,8 @@ enum What {
     Checks,
     /// Lock back ends.
     Locks,
+    /// What each lock back end promises.
+    Promises,
     /// Protected stores.
     Stores,
     /// Defects that a lock can be given on purpose.
@@ -46,12 +50,15 @@ pub(super) fn exec(args: &Args) -> Exit {
         What::Faults => experiment::faults(),
         What::Checks => experiment::checks(),
         What::Locks => experiment::locks(),
+        What::Promises => promised(),
         What::Stores => experiment::stores(),
         What::Flaws => experiment::flaws(),
         What::Events => experiment::events(),
     };
     let shown = if args.json {
         as_json(&entries)
+    } else if args.markdown && args.what == What::Promises {
+        promises::table()
     } else if args.markdown {
         as_markdown(&entries)
     } else {
@@ -60,6 +67,14 @@ pub(super) fn exec(args: &Args) -> Exit {
     // A reader that has seen enough (`| head`) is no error.
     let _ = std::io::stdout().write_all(shown.as_bytes());
     Exit::Ok
+}
+
+fn promised() -> Vec<Listed> {
+    let promised = |kind: &LockKind| Listed {
+        name: kind.name.into(),
+        summary: kind.capabilities.told(),
+    };
+    backends::ALL.iter().map(promised).collect()
 }
 
 fn as_json(entries: &[Listed]) -> String {

@@ -33,6 +33,7 @@ pub mod backends;
 pub mod error;
 pub mod flaws;
 pub mod probe;
+pub mod promises;
 pub mod service;
 
 mod commands;

@@ -1,6 +1,7 @@
 //! The end of the page: what the run did not test, and what ran.
 
 use super::links::Links;
+use crate::lock::backends;
 use crate::plan::{Persist, Plan};
 use crate::report::model::Model;
 use crate::report::story::{next, untested};
@@ -61,6 +62,9 @@ pub fn what_ran(model: &Model) -> Markup {
                         "; its server keeps on disk: " (on_disk(model, plan))
                         @if plan.lock.copies > 0 { ", a grant counts only when " (plan.lock.copies) " of its replicas are known to have it" }
                         @if let Some(flaw) = &plan.lock.flaw { ", with the built-in defect " code { (flaw) } }
+                    }
+                    @if let Some(kind) = backends::named(&plan.lock.backend) {
+                        dt { "what such a lock promises" } dd { (kind.capabilities.told()) }
                     }
                     dt { "key" } dd { code { (plan.lock.key) } }
                     dt { "store" }

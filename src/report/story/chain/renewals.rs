@@ -69,7 +69,7 @@ fn one(renewal: &Renewal) -> Option<Step> {
         Renewed::Failed => Some(Step::usual(renewal.at(), told.text("failed"))),
         Renewed::Unknown => {
             renewal.answered?;
-            let told = told.text("got no answer");
+            let told = told.text("may have worked or not");
             Some(Step::usual(renewal.at(), told))
         }
         Renewed::Applied => None,
