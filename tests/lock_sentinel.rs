@@ -130,7 +130,11 @@ async fn tokens_around_a_loss(flaw: Option<Flaw>) -> (u64, Result<u64, LockError
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failover_that_loses_the_counter_still_gives_a_higher_token() {
     // The scripts are unknown to the new primary too, and are sent again.
-    assert_eq!(tokens_around_a_loss(None).await, (2, Ok(EPOCH + 1)));
+    let (last, first) = tokens_around_a_loss(None).await;
+    let first = first.unwrap();
+    // Sentinels may need more than one vote, and each vote is an epoch.
+    assert_eq!((last, first % EPOCH), (2, 1), "{first}: a count of its own");
+    assert!(first > EPOCH, "{first}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
