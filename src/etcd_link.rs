@@ -7,17 +7,12 @@
 //! deadline. No TLS.
 
 use crate::address::{WrongAddress, host_and_port};
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{CONTENT_TYPE, HOST};
-use hyper::{Method, Request, Response};
-use hyper_util::rt::TokioIo;
+use crate::http_link::{self, Live};
+use hyper::Response;
+use hyper::body::Incoming;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 mod answer;
@@ -37,19 +32,6 @@ pub(crate) struct Link {
     /// Whom the next connection goes to, counted on from one to the next.
     next: AtomicUsize,
     resting: Mutex<Vec<Live>>,
-}
-
-/// One connection. Its driver ends with it.
-pub(crate) struct Live {
-    sender: SendRequest<Full<Bytes>>,
-    driver: JoinHandle<()>,
-    host: String,
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.driver.abort();
-    }
 }
 
 impl Link {
@@ -74,7 +56,7 @@ impl Link {
         until: Instant,
     ) -> Result<Value, NoAnswer> {
         let mut live = self.live(until).await?;
-        let answer = match timeout_at(until, live.call(path, body)).await {
+        let answer = match timeout_at(until, call(&mut live, path, body)).await {
             Ok(answer) => answer,
             Err(_) => Err(late()),
         };
@@ -93,7 +75,7 @@ impl Link {
         until: Instant,
     ) -> Result<Told, NoAnswer> {
         let mut live = self.connect(until).await?;
-        match timeout_at(until, live.begin(path, body)).await {
+        match timeout_at(until, begin(&mut live, path, body)).await {
             Ok(Ok(response)) => Ok(Told::new(live, response.into_body())),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(late()),
@@ -136,9 +118,9 @@ impl Link {
         let mut why = not_sent("no connection in time");
         for step in 0..self.places.len() {
             let place = &self.places[(first + step) % self.places.len()];
-            match timeout_at(until, connect(place)).await {
+            match timeout_at(until, Live::connect(place)).await {
                 Ok(Ok(live)) => return Ok(live),
-                Ok(Err(error)) => why = error,
+                Ok(Err(error)) => why = error.into(),
                 Err(_) => break,
             }
         }
@@ -147,64 +129,20 @@ impl Link {
     }
 }
 
-async fn connect(place: &str) -> Result<Live, NoAnswer> {
-    let stream = TcpStream::connect(place).await;
-    let stream = stream.map_err(|error| not_sent(&error))?;
-    stream.set_nodelay(true).map_err(|error| not_sent(&error))?;
-    // Says nothing yet.
-    let shaken = http1::handshake(TokioIo::new(stream)).await;
-    let (sender, connection) = shaken.map_err(|error| not_sent(&error))?;
-    Ok(Live {
-        sender,
-        driver: tokio::spawn(async move {
-            // How it ended shows where it is used.
-            let _ = connection.await;
-        }),
-        host: place.to_owned(),
-    })
+/// Sends one request and reads its whole answer.
+async fn call(live: &mut Live, path: &str, body: &Value) -> Result<Value, NoAnswer> {
+    let whole = http_link::whole(begin(live, path, body).await?).await?;
+    serde_json::from_slice(&whole).map_err(|error| broken(&error))
 }
 
-impl Live {
-    /// Not closed, as far as we know.
-    fn is_good(&self) -> bool {
-        !self.sender.is_closed() && !self.driver.is_finished()
+/// Sends one request; a refusal has been read to its end.
+async fn begin(live: &mut Live, path: &str, body: &Value) -> Result<Response<Incoming>, NoAnswer> {
+    let response = live.post(&format!("/v3/{path}"), body.to_string()).await?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
     }
-
-    /// Sends one request and reads its whole answer.
-    async fn call(&mut self, path: &str, body: &Value) -> Result<Value, NoAnswer> {
-        let response = self.begin(path, body).await?;
-        let whole = response.into_body().collect().await;
-        let whole = whole.map_err(|error| broken(&error))?.to_bytes();
-        serde_json::from_slice(&whole).map_err(|error| broken(&error))
-    }
-
-    /// Sends one request; a refusal has been read to its end.
-    async fn begin(&mut self, path: &str, body: &Value) -> Result<Response<Incoming>, NoAnswer> {
-        // A connection that was closed meanwhile says so here, before anything has left.
-        self.sender
-            .ready()
-            .await
-            .map_err(|error| not_sent(&error))?;
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(format!("/v3/{path}"))
-            .header(HOST, &self.host)
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
-            .map_err(|error| not_sent(&error))?;
-        let sent = self.sender.send_request(request).await;
-        let response = sent.map_err(|error| match error.is_canceled() {
-            true => not_sent(&error),
-            false => broken(&error),
-        })?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let status = response.status();
-        let whole = response.into_body().collect().await;
-        let whole = whole.map_err(|error| broken(&error))?.to_bytes();
-        Err(no_answer(status, &whole))
-    }
+    Err(no_answer(status, &http_link::whole(response).await?))
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ compile_error!(
 mod address;
 pub mod clock;
 mod etcd_link;
+mod http_link;
 pub mod ids;
 mod kept;
 pub mod lock;

@@ -1,5 +1,6 @@
 //! Whether a request without an answer was executed: definitely not, or unknown.
 
+use crate::http_link;
 use hyper::StatusCode;
 use serde_json::Value;
 use std::fmt::Display;
@@ -44,6 +45,15 @@ pub(crate) enum NoAnswer {
     Refused(Code, String),
     /// Nobody knows.
     Unknown(String),
+}
+
+impl From<http_link::NoAnswer> for NoAnswer {
+    fn from(none: http_link::NoAnswer) -> NoAnswer {
+        match none {
+            http_link::NoAnswer::NotSent(why) => NoAnswer::NotSent(why),
+            http_link::NoAnswer::Unknown(why) => NoAnswer::Unknown(why),
+        }
+    }
 }
 
 pub(super) fn not_sent(why: &(impl Display + ?Sized)) -> NoAnswer {

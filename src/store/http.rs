@@ -10,7 +10,8 @@ use super::{
     StoreKind, StoreServer, StoreSpec,
 };
 use crate::address::host_and_port;
-use call::{Line, NoAnswer};
+use crate::http_link::NoAnswer;
+use call::Line;
 use words::{Answer, Question};
 
 mod call;

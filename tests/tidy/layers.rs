@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
         "say",
         "address",
         "etcd_link",
+        "http_link",
         "postgres_link",
         "kept",
         "redis_link",
