@@ -2,7 +2,7 @@
 //! operation, on the database's clock.
 
 use crate::ids::FencingToken;
-use crate::lock::backends::postgres_ear::{self, Ear};
+use crate::lock::backends::postgres_ear::{self, ear};
 use crate::lock::backends::postgres_words::{DRAW, Digested, REMAINING, Words, greeting};
 pub use crate::lock::backends::postgres_words::{TABLE, shown};
 use crate::lock::backends::{
@@ -203,6 +203,6 @@ impl LockService for Postgres {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(Arc::clone(&self.ears), ("lockdrill_lock", name)))
+        Box::new(ear(Arc::clone(&self.ears), "lockdrill_lock", name))
     }
 }

@@ -12,8 +12,9 @@ use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers,
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Ask, Capabilities, Promise};
-use crate::postgres_link::Live;
+use crate::postgres_link::{Live, Param};
 use async_trait::async_trait;
+use tokio::time::Instant;
 use tokio_postgres::types::Type;
 
 pub use crate::lock::backends::postgres_sessions::TABLE;
@@ -140,11 +141,12 @@ held.prefix = $1 AND held.key = $2 AND EXISTS (
         Ok(!rows.is_empty())
     }
 
-    async fn release(session: &Live, ask: &Ask<'_>) -> Result<i64, CommandError> {
-        let (owner, channel) = (ask.owner.expose(), Digested::of(ask.name).channel());
-        let [prefix, key] = named(ask.name);
-        let params = [prefix, key, (&owner, Type::TEXT), (&channel, Type::TEXT)];
-        let rows = session.call(RELEASE, &params, ask.until).await?;
+    async fn release(
+        session: &Live,
+        params: &[Param<'_>],
+        until: Instant,
+    ) -> Result<i64, CommandError> {
+        let rows = session.call(RELEASE, params, until).await?;
         column(rows.first().ok_or_else(nonsense)?, 0)
     }
 }

@@ -6,8 +6,9 @@
 //! whoever has it may have the session ended that it names.
 
 use crate::lock::backends::postgres::{CONNECT_BUDGET, failed, milliseconds, reach};
-use crate::lock::backends::postgres_ear::Ear;
-use crate::lock::backends::postgres_sessions::{BySession, Hold, STEP, Sessions};
+use crate::lock::backends::postgres_ear::ear;
+use crate::lock::backends::postgres_sessions::{BySession, Hold, STEP, Sessions, named};
+use crate::lock::backends::postgres_words::Digested;
 use crate::lock::backends::{Armed, ConnectSpec, Connecting, LockKind, check_flaw, fencing_token};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
@@ -19,6 +20,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
+use tokio_postgres::types::Type;
 
 /// Connects: a session for what no grant's session is asked, and one for the first grant.
 pub(super) fn connect<H: Hold>(
@@ -109,7 +111,10 @@ impl<H: Hold> LockService for BySession<H> {
                 false => ReleaseAnswer::NotOurs,
             });
         };
-        let ours = match H::release(&session, ask).await {
+        let (owner, channel) = (ask.owner.expose(), Digested::of(ask.name).channel());
+        let [prefix, key] = named(ask.name);
+        let params = [prefix, key, (&owner, Type::TEXT), (&channel, Type::TEXT)];
+        let ours = match H::release(&session, &params, ask.until).await {
             Ok(ours) => ours,
             Err(why) => {
                 // Closing it gives the lock back too, if the server hears of it.
@@ -133,9 +138,6 @@ impl<H: Hold> LockService for BySession<H> {
     }
 
     fn watch(&self, name: &LockName) -> Box<dyn Wake> {
-        Box::new(Ear::new(
-            Arc::clone(&self.ears),
-            ("lockdrill_session", name),
-        ))
+        Box::new(ear(Arc::clone(&self.ears), "lockdrill_session", name))
     }
 }

@@ -5,15 +5,14 @@
 //! the one before it; and of a release that it hears of only then it knows whether that is news.
 
 use crate::lock::backends::postgres_words::{Digested, news};
+use crate::lock::backends::queue_ear::Ear;
 use crate::lock::lease;
-use crate::lock::service::{LockName, Wake};
+use crate::lock::service::LockName;
 use crate::postgres_link::{Link, NoAnswer};
-use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::unbounded_channel;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -42,102 +41,77 @@ SELECT set_config(name, value, false) FROM (VALUES
   ('idle_session_timeout', '0')
 ) AS wanted (name, value) WHERE EXISTS (SELECT FROM pg_settings AS known WHERE known.name = wanted.name)";
 
-/// A waiter's ear. Dropping it closes the connection, and with it the place in the queue.
-pub(super) struct Ear {
-    link: Arc<Link>,
-    channel: String,
+/// A waiter's ear, of a lock whose row is in that table. Dropping it closes the connection, and with
+/// it the place in the queue.
+pub(super) fn ear(link: Arc<Link>, table: &'static str, name: &LockName) -> Ear {
+    let name = name.clone();
+    Ear::new(move |wakes, over| async move {
+        let digested = Digested::of(&name);
+        let place = Place {
+            listen: format!("LISTEN {}", digested.channel()),
+            turn: digested.turn(),
+            news: news(table),
+            name,
+            wakes,
+        };
+        let ears = async {
+            loop {
+                // Whatever broke it: the poll goes on, and the ear is tried again.
+                let _ = place.hear(&link).await;
+                sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+            }
+        };
+        tokio::select! {
+            () = over.cancelled() => {}
+            () = ears => {}
+        }
+    })
+}
+
+/// A place in the queue for one lock.
+struct Place {
+    listen: String,
     turn: i64,
     /// Reads in the lock's row whether it is free.
     news: String,
     name: LockName,
     wakes: Arc<Notify>,
-    listening: Option<JoinHandle<()>>,
 }
 
-impl Ear {
-    /// For a lock whose row is in that table.
-    pub(super) fn new(link: Arc<Link>, (table, name): (&str, &LockName)) -> Ear {
-        let digested = Digested::of(name);
-        Ear {
-            link,
-            channel: digested.channel(),
-            turn: digested.turn(),
-            news: news(table),
-            name: name.clone(),
-            wakes: Arc::default(),
-            listening: None,
+impl Place {
+    /// Tells of each wake-up until the connection breaks.
+    async fn hear(&self, link: &Link) -> Result<(), NoAnswer> {
+        let soon = || Instant::now() + BUDGET;
+        let (told, mut heard) = unbounded_channel();
+        let ear = link.connect(Some(told), soon()).await?;
+        // First listen, then queue: nothing is missed between the two.
+        ear.call(&self.listen, &[], soon()).await?;
+        let queue = "SELECT pg_advisory_lock($1)";
+        ear.call(queue, &[(&self.turn, Type::INT8)], Instant::now() + QUEUE)
+            .await?;
+        // An attempt would leave the waiter none for the release that it waits for.
+        let params = [
+            (&self.name.prefix as _, Type::TEXT),
+            (&self.name.key as _, Type::TEXT),
+        ];
+        let rows = ear.call(&self.news, &params, soon()).await?;
+        let (news, free) = found(rows.first());
+        if free {
+            self.wakes.notify_one();
         }
-    }
-}
-
-impl Drop for Ear {
-    fn drop(&mut self) {
-        if let Some(listening) = &self.listening {
-            listening.abort();
-        }
-    }
-}
-
-#[async_trait]
-impl Wake for Ear {
-    fn listening(&self) -> bool {
-        self.listening.is_some()
-    }
-
-    async fn woken(&mut self) {
-        if self.listening.is_none() {
-            let (link, wakes) = (Arc::clone(&self.link), Arc::clone(&self.wakes));
-            let (listen, turn) = (format!("LISTEN {}", self.channel), self.turn);
-            let (news, name) = (self.news.clone(), self.name.clone());
-            self.listening = Some(tokio::spawn(async move {
-                loop {
-                    // Whatever broke it: the poll goes on, and the ear is tried again.
-                    let _ = hear(&link, (&listen, turn), (&news, &name), &wakes).await;
-                    sleep(EAR_BROKEN.mul_f64(1.0 + lease::jitter())).await;
+        loop {
+            match timeout(LISTEN, heard.recv()).await {
+                // What was said while others stood before it comes all at once.
+                Ok(Some(ended)) => {
+                    if ended.parse().map_or(true, |fencing: i64| fencing >= news) {
+                        self.wakes.notify_one();
+                    }
                 }
-            }));
-        }
-        self.wakes.notified().await;
-    }
-}
-
-/// Tells of each wake-up until the connection breaks.
-async fn hear(
-    link: &Link,
-    (listen, turn): (&str, i64),
-    (news, name): (&str, &LockName),
-    wakes: &Notify,
-) -> Result<(), NoAnswer> {
-    let soon = || Instant::now() + BUDGET;
-    let (told, mut heard) = unbounded_channel();
-    let ear = link.connect(Some(told), soon()).await?;
-    // First listen, then queue: nothing is missed between the two.
-    ear.call(listen, &[], soon()).await?;
-    let queue = "SELECT pg_advisory_lock($1)";
-    ear.call(queue, &[(&turn, Type::INT8)], Instant::now() + QUEUE)
-        .await?;
-    // An attempt would leave the waiter none for the release that it waits for.
-    let params = [
-        (&name.prefix as _, Type::TEXT),
-        (&name.key as _, Type::TEXT),
-    ];
-    let rows = ear.call(news, &params, soon()).await?;
-    let (news, free) = found(rows.first());
-    if free {
-        wakes.notify_one();
-    }
-    loop {
-        match timeout(LISTEN, heard.recv()).await {
-            // What was said while others stood before it comes all at once.
-            Ok(Some(ended)) => {
-                if ended.parse().map_or(true, |fencing: i64| fencing >= news) {
-                    wakes.notify_one();
+                // The driver has ended.
+                Ok(None) => return Ok(()),
+                Err(_) => {
+                    ear.call("SELECT 1", &[], soon()).await?;
                 }
-            }
-            // The driver has ended.
-            Ok(None) => return Ok(()),
-            Err(_) => {
-                ear.call("SELECT 1", &[], soon()).await?;
             }
         }
     }

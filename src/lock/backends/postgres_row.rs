@@ -9,13 +9,13 @@
 use crate::lock::backends::postgres::{STAYS, column, lease_ms};
 use crate::lock::backends::postgres_by_session;
 use crate::lock::backends::postgres_sessions::{BySession, Hold, TABLE as SESSIONS, Tried, named};
-use crate::lock::backends::postgres_words::Digested;
 use crate::lock::backends::{ConnectSpec, Connecting, IN_TURN, LockKind, Servers, nonsense};
 use crate::lock::error::CommandError;
 use crate::lock::flaws::Flaw;
 use crate::lock::service::{Ask, Capabilities, Promise};
-use crate::postgres_link::Live;
+use crate::postgres_link::{Live, Param};
 use async_trait::async_trait;
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -214,12 +214,13 @@ held.prefix = $1 AND held.key = $2 AND $3 IS NOT NULL AND EXISTS (
         Ok(!of.link.call(EXTEND, &params, ask.until).await?.is_empty())
     }
 
-    async fn release(session: &Live, ask: &Ask<'_>) -> Result<i64, CommandError> {
-        let (owner, channel) = (ask.owner.expose(), Digested::of(ask.name).channel());
-        let [prefix, key] = named(ask.name);
-        let params = [prefix, key, (&owner, Type::TEXT), (&channel, Type::TEXT)];
-        let ours = session.call(FREE, &params, ask.until).await?.len();
-        session.call("COMMIT", &[], ask.until).await?;
+    async fn release(
+        session: &Live,
+        params: &[Param<'_>],
+        until: Instant,
+    ) -> Result<i64, CommandError> {
+        let ours = session.call(FREE, params, until).await?.len();
+        session.call("COMMIT", &[], until).await?;
         Ok(i64::try_from(ours).unwrap_or(i64::MAX))
     }
 }

@@ -58,8 +58,13 @@ pub(super) trait Hold: Send + Sync + Sized + 'static {
         ask: &Ask<'_>,
     ) -> Result<bool, CommandError>;
 
-    /// Gives the lock back, and wakes who waits; how many rows named this session and owner.
-    async fn release(session: &Live, ask: &Ask<'_>) -> Result<i64, CommandError>;
+    /// Gives the lock back, and wakes who waits: prefix, key, owner, and their channel. How many rows
+    /// named this session and owner.
+    async fn release(
+        session: &Live,
+        params: &[Param<'_>],
+        until: Instant,
+    ) -> Result<i64, CommandError>;
 }
 
 /// What came of a try: the token, if it was granted; else whom the row names, and for how many ms yet.
