@@ -1,7 +1,7 @@
 //! A stranger who tries an edge to a gateway, and leaves a name that it remembers if that arrived. No
 //! resource is touched.
 
-use super::etcd::stranger::post;
+use super::json_asked::post;
 use crate::store::http::words::{Answer, PATH, Question};
 use std::io;
 use std::net::SocketAddr;

@@ -11,6 +11,7 @@ pub mod etcd;
 pub mod gateway;
 pub mod guard;
 pub mod isolation;
+mod json_asked;
 pub mod ledger;
 pub mod look;
 pub mod machine;

@@ -1,7 +1,8 @@
 //! A gateway of the test's own: a process of lockdrill, on loopback and in a folder of its own, gone
 //! with the value.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use super::one_server::{HOST, free_ports};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -19,9 +20,8 @@ pub struct Gateway {
 impl Gateway {
     pub fn start() -> Gateway {
         for _ in 0..20 {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = free.local_addr().unwrap();
-            drop(free);
+            let [port] = free_ports();
+            let address = SocketAddr::new(HOST, port);
             let folder = TempDir::new().unwrap();
             let child = spawn(address, &folder);
             let mut gateway = Gateway {
