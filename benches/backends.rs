@@ -8,6 +8,8 @@
 //! acquire and release, without the lock core above them.
 #![allow(clippy::unwrap_used, reason = "a bench")]
 
+#[path = "support/percentile.rs"]
+mod percentile;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -16,6 +18,7 @@ use lockdrill::lock::backends::{self, Servers};
 use lockdrill::lock::probe::{Probe, Signal};
 use lockdrill::lock::service::{AcquireAnswer, Ask, LockName, ReleaseAnswer};
 use lockdrill::lock::{LockHandle, LockManager, LockOptions, Release};
+use percentile::{at, micros};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -207,7 +210,7 @@ async fn idle(place: &Place) {
     println!(
         "  {} idle handles          {:>7.1} MB   taken in {:.1} s, {lost} of them lost meanwhile",
         held.len(),
-        rate(more, Duration::from_secs(1)) / 1e6,
+        more as f64 / 1e6,
         took.as_secs_f64(),
     );
 }
@@ -231,21 +234,11 @@ fn resident() -> usize {
     pages * 4096
 }
 
-fn rate(count: usize, time: Duration) -> f64 {
-    f64::from(u32::try_from(count).unwrap()) / time.as_secs_f64()
-}
-
-/// Of sorted times.
-fn at(times: &[Duration], percent: usize) -> Duration {
-    times[(times.len() - 1) * percent / 100]
-}
-
 fn say(what: &str, times: &mut [Duration]) {
     times.sort_unstable();
-    let micros = |percent| at(times, percent).as_secs_f64() * 1e6;
     println!(
         "  {what:<24} p50 {:>9.0} µs   p99 {:>9.0} µs",
-        micros(50),
-        micros(99)
+        micros(times, 50),
+        micros(times, 99)
     );
 }

@@ -4,11 +4,15 @@
 //! `cargo bench --bench lock`, or with a number of pairs: `cargo bench --bench lock -- 20000`.
 #![allow(clippy::unwrap_used, reason = "a bench")]
 
+#[path = "support/percentile.rs"]
+#[allow(dead_code, reason = "each bench uses what it needs")]
+mod percentile;
 #[path = "../tests/support/redis_server.rs"]
 mod redis_server;
 
 use lockdrill::lock::backends::{self, ConnectSpec};
 use lockdrill::lock::{Acquired, LockManager, LockOptions, ManagerOptions};
+use percentile::micros;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Script, Value};
 use redis_server::RedisServer;
@@ -169,10 +173,9 @@ struct Percentiles {
 impl Percentiles {
     fn of(times: &mut [Duration]) -> Percentiles {
         times.sort_unstable();
-        let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e6;
         Percentiles {
-            p50: at(50),
-            p99: at(99),
+            p50: micros(times, 50),
+            p99: micros(times, 99),
         }
     }
 }
