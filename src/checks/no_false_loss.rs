@@ -55,7 +55,7 @@ impl Check for NoFalseLoss {
             if loss.at >= in_time {
                 continue;
             }
-            let early = in_time.saturating_sub(loss.at);
+            let early = in_time - loss.at;
             let held = held_until(history, grant);
             if held.is_some_and(|span| span.contains(loss.at)) {
                 if early <= held_up(history, loss.worker, (sent, early)) {

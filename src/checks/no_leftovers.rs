@@ -116,7 +116,7 @@ fn wrong(history: &History, key: &FinalKey, holder: Option<&Grant>) -> Option<St
         format!(
             "the key {name} was still there at {}, {} after its lease had ended",
             secs(key.at),
-            secs(key.at.saturating_sub(until))
+            secs(key.at - until)
         )
     })
 }
