@@ -7,6 +7,7 @@ use crate::support::history::*;
 use lockdrill::checks::Finding;
 use lockdrill::checks::say::secs;
 use lockdrill::report::scene::Scene;
+use lockdrill::report::scene::tenure::Ended;
 use lockdrill::timeline::event::{Answer, Event, FrameFate, Outcome, Seen};
 
 #[track_caller]
@@ -273,4 +274,19 @@ fn an_accepted_stale_write_is_told_with_what_it_did() {
         &story(false),
         "without having read it, so that update is lost",
     );
+}
+
+/// A server that ends nobody's session keeps a lock for longer than it had promised.
+#[test]
+fn what_is_given_back_after_its_lease_has_ended_with_that() {
+    let mut h = Record::new();
+    let a = h.acquire("a", 10);
+    h.release(&a, 10 + LEASE_MS + 500);
+    let scene = Scene::of(&h.history());
+    let [tenure] = scene.tenures.as_slice() else {
+        panic!("one grant");
+    };
+    assert_eq!((tenure.ended, tenure.kept_on), (Ended::Expired, true));
+    let lease = tenure.until - tenure.from;
+    assert!(lease.abs_diff(LEASE_MS * 1_000_000) < 5_000_000, "{lease}");
 }

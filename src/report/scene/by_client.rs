@@ -30,6 +30,7 @@ pub(super) fn from_clients(history: &History) -> Vec<Tenure> {
                 entitled: back.at.saturating_add(lease),
                 endless: false,
                 ended: Ended::Expired,
+                kept_on: false,
                 granted_by: back.seq,
                 ended_by: None,
                 by_client: true,

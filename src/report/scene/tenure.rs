@@ -50,6 +50,8 @@ pub struct Tenure {
     pub endless: bool,
     /// How it ended.
     pub ended: Ended,
+    /// The server kept its key beyond the lease, until its own release.
+    pub kept_on: bool,
     /// `seq` of the grant.
     pub granted_by: u64,
     /// `seq` of the effect that ended its key, if there is one.
@@ -143,7 +145,10 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
     } else {
         grant.ended()
     };
+    let kept_on = !endless
+        && matches!(&grant.end, KeyEnd::Released { at, .. } if at.earliest > grant.lease_ends.latest);
     let (ended, key_taken) = match &grant.end {
+        KeyEnd::Released { .. } if kept_on => (Ended::Expired, None),
         KeyEnd::Released { .. } => (Ended::Released, None),
         KeyEnd::Taken { at, seq, cause, .. } => {
             let taken = Taken::of(history, grant, (cause, at.latest, *seq));
@@ -171,6 +176,7 @@ fn from_grant(history: &History, grant: &Grant) -> Tenure {
         entitled: entitled.max(from),
         endless,
         ended,
+        kept_on,
         granted_by: grant.seq,
         ended_by: grant.end_seq(),
         by_client: false,

@@ -129,6 +129,7 @@ fn how(tenure: &Tenure) -> &'static str {
         (Some(_), _) if tenure.deleted_by.is_empty() => "gone",
         (Some(_), _) => "deleted",
         (None, Ended::Released) => "released",
+        (None, Ended::Expired) if tenure.kept_on => "released",
         (None, Ended::Expired | Ended::Open) => "expired",
     }
 }
